@@ -1,0 +1,167 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+)
+
+// Options describe a controller of objects of type T.
+type Options[T Object] struct {
+	// Name is the controller's name in logs and metrics. Required.
+	Name string
+	// Resource holds the reconciled objects. Required; it must not be
+	// optional.
+	Resource *Resource[T]
+	// Watches are further sources whose events start passes.
+	Watches []Watch
+	// Triggers are sources that the reconciler fires itself.
+	Triggers []*Trigger
+	// Conditions reaches an object's conditions. Required.
+	Conditions func(T) *[]metav1.Condition
+	// Workers is how many passes run at once. Default 8.
+	Workers int
+	// PassTimeout bounds one pass. Default 60 s.
+	PassTimeout time.Duration
+}
+
+// Watch is a source of events: a resource and who is meant by its objects.
+type Watch struct {
+	attach func(enqueue func(Key))
+	source source
+}
+
+// source is what a controller needs to know of a resource it reads.
+type source interface {
+	State() State
+	optional() bool
+	looked() bool
+	onTurn(func())
+}
+
+// Watches makes a source of events. mapper returns the keys that an object,
+// also a deleted one, concerns; it must be pure and bear any object.
+func Watches[C Object](r *Resource[C], mapper func(C) []Key) Watch {
+	return Watch{
+		source: r,
+		attach: func(enqueue func(Key)) {
+			r.OnChange(func(obj C, _ bool) {
+				for _, key := range mapper(obj) {
+					enqueue(key)
+				}
+			})
+		},
+	}
+}
+
+// Controller runs one Reconciler over the objects of one resource.
+type Controller[T Object, W, A any] struct {
+	Options[T]
+	reconciler Reconciler[T, W, A]
+	loop       *loop
+	log        *slog.Logger
+	clock      clock.WithTicker
+	events     record.EventRecorder
+	leading    func() bool
+	sources    []source
+
+	turning  sync.Mutex
+	wasAwake bool
+}
+
+// New makes a controller that the manager runs. T, W and A follow from the
+// arguments. It panics on a missing option: that is a programmer's mistake.
+func New[T Object, W, A any](m *Manager, o Options[T], reconciler Reconciler[T, W, A]) *Controller[T, W, A] {
+	if o.Name == "" || o.Resource == nil || o.Conditions == nil || reconciler == nil {
+		panic(errors.New("framework: a controller needs Name, Resource, Conditions and a reconciler"))
+	}
+	if o.Workers <= 0 {
+		o.Workers = 8
+	}
+	if o.PassTimeout <= 0 {
+		o.PassTimeout = time.Minute
+	}
+	log := m.Log.With("controller", o.Name)
+	c := &Controller[T, W, A]{
+		Options: o, reconciler: reconciler, log: log, clock: m.Clock, events: m.Events,
+		leading: m.Leading, sources: []source{o.Resource},
+	}
+	c.loop = newLoop(o.Name, log, m.Clock, m.metrics, o.Workers)
+	c.loop.awake = c.awake
+	c.loop.identify = c.identify
+	c.loop.pass = c.pass
+	o.Resource.OnChange(func(obj T, _ bool) { c.loop.queue.Add(keyOf(obj)) })
+	for _, w := range o.Watches {
+		w.attach(c.loop.queue.Add)
+		c.sources = append(c.sources, w.source)
+	}
+	for _, t := range o.Triggers {
+		t.connect(c.loop.queue.Add)
+	}
+	for _, s := range c.sources {
+		s.onTurn(func() { c.turned(true) })
+	}
+	m.addController(c)
+	return c
+}
+
+// awake reports whether passes may run: this process leads, all that is
+// required is cached, and all that is optional has been looked at.
+func (c *Controller[T, W, A]) awake() bool {
+	if !c.leading() {
+		return false
+	}
+	for _, s := range c.sources {
+		if s.optional() && !s.looked() || !s.optional() && s.State() != Served {
+			return false
+		}
+	}
+	return true
+}
+
+// turned is called when something that awake depends on has changed. A
+// controller that wakes looks at every object; one that falls asleep forgets.
+func (c *Controller[T, W, A]) turned(sourceChanged bool) {
+	c.turning.Lock()
+	defer c.turning.Unlock()
+	was, now := c.wasAwake, c.awake()
+	c.wasAwake = now
+	switch {
+	case now && (!was || sourceChanged):
+		c.log.Info("looking at every object", "workers", c.Workers)
+		for _, obj := range c.Resource.List() {
+			c.loop.queue.Add(keyOf(obj))
+		}
+	case was && !now:
+		c.log.Warn("asleep until what it needs is back")
+		c.loop.reset()
+	}
+}
+
+func (c *Controller[T, W, A]) identify(key Key) (identity, bool) {
+	obj, exists := c.Resource.Get(key.Namespace, key.Name)
+	if !exists {
+		return identity{}, false
+	}
+	_, broken := c.Resource.brokenBy(obj)
+	return identity{uid: obj.GetUID(), generation: obj.GetGeneration(), broken: broken}, true
+}
+
+// Idle reports whether nothing is due, in work, parked or awaited from a
+// cache. Objects that wait for a time or back off do not count. It is how a
+// test knows that all is quiet without sleeping.
+func (c *Controller[T, W, A]) Idle() bool { return c.awake() && c.loop.idle() }
+
+func (c *Controller[T, W, A]) name() string { return c.Name }
+
+// run works until stop ends; passes in flight are finished with work.
+func (c *Controller[T, W, A]) run(stop, work context.Context) {
+	c.turned(false)
+	c.loop.run(stop, work)
+}

@@ -1,0 +1,55 @@
+package framework
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// outcome is how a pass ended. There are four, and no others: done (come
+// back on a change), wait (come back after a time), retry (an error), and
+// terminal (an error that only new input can cure).
+type outcome struct {
+	// err is what failed; nil for done and wait.
+	err error
+	// wait is when to come back although nothing may have changed; zero is
+	// never. It counts only when nothing failed.
+	wait time.Duration
+	// retryAfter is how long the server asked to wait.
+	retryAfter time.Duration
+	// notes are what the caches must show before the next pass.
+	notes []note
+	// gone is set when the pass has ended the object.
+	gone bool
+}
+
+// word names the outcome for logs and metrics.
+func (o outcome) word() string {
+	switch {
+	case o.err == nil && o.wait > 0:
+		return "wait"
+	case o.err == nil:
+		return "done"
+	case Classify(o.err) == ClassTerminal:
+		return "terminal"
+	default:
+		return "retry"
+	}
+}
+
+// sooner merges two waits; zero means none.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || (b > 0 && b < a) {
+		return max(b, 0)
+	}
+	return a
+}
+
+// identity tells one object and one wish for it from all others.
+type identity struct {
+	uid        types.UID
+	generation int64
+	// broken is set while the object does not decode: mending its status
+	// makes no new generation.
+	broken bool
+}

@@ -1,0 +1,250 @@
+package framework
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Client is the part of a generated typed client that a Resource uses.
+type Client[T Object] interface {
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+}
+
+// ResourceOptions describe one kind in one namespace.
+type ResourceOptions[T Object] struct {
+	// Resource is the group, version and plural name. Required.
+	Resource schema.GroupVersionResource
+	// Kind is the Go type's kind, as in apiVersion/kind. Required.
+	Kind string
+	// Namespace is where the objects are. Required.
+	Namespace string
+	// New makes an empty object. Required.
+	New func() T
+	// Client writes; a generated typed client of the namespace on the
+	// unary connection. Required.
+	Client Client[T]
+	// Informer makes a fresh informer of the namespace on the watch
+	// connection; it is called once for each life of the resource.
+	// An informer on TolerantListWatch passes decoded on. Required.
+	Informer func(decoded func(obj T, raw []byte, err error)) cache.SharedIndexInformer
+	// Selector is the label selector of Informer. Nil selects all.
+	Selector labels.Selector
+	// Optional lets controllers work while the API is not served.
+	Optional bool
+}
+
+// State is whether a resource can be read.
+type State int
+
+const (
+	// Unknown is not looked at yet, no right, or no answer; see Err.
+	Unknown State = iota
+	// Absent is what discovery says when the API is not served.
+	Absent
+	// Served is a cache that is synced and followed.
+	Served
+)
+
+// String names the state for logs and metrics.
+func (s State) String() string {
+	return [...]string{"unknown", "absent", "served"}[s]
+}
+
+// Resource is one kind that this process reads from a cache and writes: the
+// one place through which controllers touch the API. It is safe for
+// concurrent use.
+type Resource[T Object] struct {
+	ResourceOptions[T]
+	names    Names
+	log      *slog.Logger
+	metrics  *metrics
+	presence presence
+	restart  func()
+
+	verdict atomic.Pointer[verdict]
+	nudged  chan struct{}
+	// refusal is the watch's, until the API has been looked at.
+	refusal  atomic.Pointer[error]
+	compared sync.Map // types.UID -> comparison
+	rejected sync.Map // types.UID -> comparison
+
+	mu       sync.Mutex
+	handlers []func(T, bool)
+	turns    []func()
+	// broken has every version of an object that did not decode and that
+	// the cache may still show: a newer one is here before it is there.
+	broken map[types.UID][]undecodable
+}
+
+// verdict is the last word on a resource: its state and, while it is served,
+// the cache that goes with it. They change together, so that no reader takes
+// the empty cache of an API that is gone for the absence of its objects.
+type verdict struct {
+	state  State
+	err    error
+	looked bool
+	store  cache.Indexer
+}
+
+// undecodable is a version of an object that does not fit its type.
+type undecodable struct {
+	version    string
+	err        error
+	conditions []metav1.Condition
+}
+
+// NewResource makes a resource that the manager starts and stops with the
+// API it reads.
+func NewResource[T Object](m *Manager, o ResourceOptions[T]) *Resource[T] {
+	r := &Resource[T]{
+		ResourceOptions: o,
+		names:           m.Names,
+		log:             m.Log.With("resource", o.Resource.GroupResource().String(), "namespace", o.Namespace),
+		metrics:         m.metrics,
+		presence:        presence{rest: m.discovery, resource: o.Resource, namespace: o.Namespace},
+		restart:         m.restarter(o.Resource.GroupResource(), o.Namespace),
+		nudged:          make(chan struct{}, 1),
+		broken:          map[types.UID][]undecodable{},
+	}
+	r.verdict.Store(&verdict{state: Unknown, err: fmt.Errorf("%s: not looked at yet", o.Resource.GroupResource())})
+	m.add(r)
+	return r
+}
+
+// OnChange calls handler with each object that comes, changes or (deleted)
+// goes, from the informer's goroutine: it must be quick and must not change
+// the object. Handlers are added before the manager runs.
+func (r *Resource[T]) OnChange(handler func(obj T, deleted bool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.handlers = append(r.handlers, handler)
+}
+
+// onTurn calls back when the state changes.
+func (r *Resource[T]) onTurn(turned func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turns = append(r.turns, turned)
+}
+
+// State is whether the resource can be read now.
+func (r *Resource[T]) State() State { return r.verdict.Load().state }
+
+// Err says why the state is Unknown; nil otherwise.
+func (r *Resource[T]) Err() error { return r.verdict.Load().err }
+
+// Get reads the cache. The object is read-only. Nothing is found while the
+// resource is not served; Find tells the two apart.
+func (r *Resource[T]) Get(namespace, name string) (T, bool) {
+	obj, found, _ := r.Find(namespace, name)
+	return obj, found
+}
+
+// Find reads the cache and tells in the same moment whether there is one:
+// unless the state is Served, not finding an object says nothing of it. The
+// object is read-only.
+func (r *Resource[T]) Find(namespace, name string) (obj T, found bool, state State) {
+	now := r.verdict.Load()
+	if now.store == nil {
+		return obj, false, now.state
+	}
+	cached, exists, err := now.store.GetByKey(Key{Namespace: namespace, Name: name}.String())
+	if err != nil || !exists {
+		return obj, false, now.state
+	}
+	return cached.(T), true, now.state
+}
+
+// List reads all objects from the cache; they are read-only.
+func (r *Resource[T]) List() []T {
+	now := r.verdict.Load()
+	if now.store == nil {
+		return nil
+	}
+	return typed[T](now.store.List())
+}
+
+func typed[T Object](objects []any) []T {
+	out := make([]T, 0, len(objects))
+	for _, obj := range objects {
+		out = append(out, obj.(T))
+	}
+	return out
+}
+
+func (r *Resource[T]) resourceName() string { return r.Resource.GroupResource().String() }
+
+func (r *Resource[T]) optional() bool { return r.Optional }
+
+// looked reports whether the state has been found out at least once.
+func (r *Resource[T]) looked() bool { return r.verdict.Load().looked }
+
+func (r *Resource[T]) restartWatch() { r.restart() }
+
+func (r *Resource[T]) seen() string {
+	now := r.verdict.Load()
+	if now.store == nil {
+		return ""
+	}
+	return now.store.LastStoreSyncResourceVersion()
+}
+
+func (r *Resource[T]) look(key Key) (sight, bool) {
+	obj, there := r.Get(key.Namespace, key.Name)
+	if !there {
+		return sight{}, false
+	}
+	return r.sightOf(obj), true
+}
+
+func (r *Resource[T]) probe(ctx context.Context, key Key) (sight, bool, error) {
+	obj, err := r.Client.Get(ctx, key.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return sight{}, false, nil
+	case err != nil:
+		return sight{}, false, fmt.Errorf("probing %s %s: %w", r.resourceName(), key, err)
+	}
+	return r.sightOf(obj), true, nil
+}
+
+func (r *Resource[T]) sightOf(obj T) sight {
+	return sight{
+		uid:         obj.GetUID(),
+		version:     obj.GetResourceVersion(),
+		terminating: obj.GetDeletionTimestamp() != nil,
+		outOfScope:  !r.shows(obj),
+	}
+}
+
+// shows reports whether the informer can show obj: only writes to such
+// objects are worth waiting for.
+func (r *Resource[T]) shows(obj T) bool {
+	return obj.GetNamespace() == r.Namespace &&
+		(r.Selector == nil || r.Selector.Matches(labels.Set(obj.GetLabels())))
+}
+
+// brokenBy tells whether the cached object is the stub of one that does not
+// decode. The version counts: table and cache do not change in one moment.
+func (r *Resource[T]) brokenBy(obj T) (undecodable, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, bad := range r.broken[obj.GetUID()] {
+		if bad.version == obj.GetResourceVersion() {
+			return bad, true
+		}
+	}
+	return undecodable{}, false
+}
