@@ -1,0 +1,50 @@
+package reconcilers
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentsandboxv1alpha1 "polychrome.dev/controller/apis/agentsandbox/v1alpha1"
+	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
+	"polychrome.dev/controller/framework"
+	"polychrome.dev/controller/reconcilers/conversation"
+	"polychrome.dev/controller/reconcilers/conversation/execution"
+)
+
+// AddConversations puts the Conversation reconciler on a manager. It fills
+// the resources and Wake of o; namespace is where conversations live, and
+// workers how many passes run at once, 0 for the framework's default. It
+// returns whether all work is done, for tests.
+func AddConversations(m *framework.Manager, c Clients, namespace string, workers int, o conversation.Options) (idle func() bool) {
+	newConversation := func() *polychromev1alpha1.Conversation { return &polychromev1alpha1.Conversation{} }
+	conversations := framework.NewResource(m, framework.ResourceOptions[*polychromev1alpha1.Conversation]{
+		Resource:  polychromev1alpha1.SchemeGroupVersion.WithResource("conversations"),
+		Kind:      "Conversation",
+		Namespace: namespace,
+		New:       newConversation,
+		Client:    c.Unary.PolychromeV1alpha1().Conversations(namespace),
+		Informer: tolerant(c.Watch, c.Watch.PolychromeV1alpha1().RESTClient(), namespace,
+			"conversations", newConversation),
+	})
+	newClaim := func() *agentsandboxv1alpha1.SandboxClaim { return &agentsandboxv1alpha1.SandboxClaim{} }
+	claims := framework.NewResource(m, framework.ResourceOptions[*agentsandboxv1alpha1.SandboxClaim]{
+		Resource:  agentsandboxv1alpha1.SchemeGroupVersion.WithResource("sandboxclaims"),
+		Kind:      "SandboxClaim",
+		Namespace: namespace,
+		New:       newClaim,
+		Client:    c.Unary.AgentSandboxV1alpha1().SandboxClaims(namespace),
+		Informer: tolerant(c.Watch, c.Watch.AgentSandboxV1alpha1().RESTClient(), namespace,
+			"sandboxclaims", newClaim),
+		Optional: true,
+	})
+	slotFree := &framework.Trigger{}
+	o.Conversations, o.Claims, o.Wake = conversations, claims, slotFree.Fire
+	controller := framework.New(m, framework.Options[*polychromev1alpha1.Conversation]{
+		Name:       "conversation",
+		Resource:   conversations,
+		Watches:    []framework.Watch{framework.Watches(claims, execution.MapClaim)},
+		Triggers:   []*framework.Trigger{slotFree},
+		Conditions: func(conv *polychromev1alpha1.Conversation) *[]metav1.Condition { return &conv.Status.Conditions },
+		Workers:    workers,
+	}, conversation.New(o))
+	return controller.Idle
+}
