@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
+	"polychrome.dev/controller/generated/clientset/versioned"
+	"polychrome.dev/controller/test/cluster"
+)
+
+const (
+	manifests = "../../manifests/base"
+	// reach is how long a step of the journey may take.
+	reach = 60 * time.Second
+)
+
+// rare are rights that this journey does not need, and what does.
+var rare = []string{
+	"conversations get", // asking about a watch that is late
+	"events patch",      // the same event once more
+	"sandboxclaims get", // asking about a watch that is late
+}
+
+// TestRights runs the controller as its ServiceAccount, with nothing but the
+// manifests, from the first claim to the end of retention. Nothing may be
+// forbidden to it, and no right may be left over.
+func TestRights(t *testing.T) {
+	c := cluster.Start(t, cluster.Options{
+		CRDDirs: []string{cluster.ProjectCRDs(t), cluster.OperatorCRDs(t)},
+		Audit:   true,
+	})
+	c.Kubectl("apply", "--server-side", "-k", manifests)
+	o, err := parseOptions([]string{"--closed-conversation-retention-seconds=1", "--health-address=127.0.0.1:0",
+		"--metrics-address=127.0.0.1:0", "--namespace=polychrome"}, surroundings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := runInTest(t, asServiceAccount(t, c.Config()), o)
+	live(t, c.Config())
+	stop()
+	expectReleased(t, c.Config())
+	compareRights(t, cluster.ReadAudit(t, c.AuditLog()))
+}
+
+// asServiceAccount is the access that the controller's pod would have.
+func asServiceAccount(t *testing.T, admin *rest.Config) *rest.Config {
+	t.Helper()
+	token, err := kubernetes.NewForConfigOrDie(admin).CoreV1().ServiceAccounts("polychrome").
+		CreateToken(t.Context(), component, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("asking for a token: %v", err)
+	}
+	config := rest.AnonymousClientConfig(admin)
+	config.BearerToken = token.Status.Token
+	return config
+}
+
+// runInTest runs the controller until stop, which fails the test if it does
+// not end in order.
+func runInTest(t *testing.T, config *rest.Config, o *options) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- runOn(ctx, config, o, slog.New(slog.NewTextHandler(t.Output(), nil))) }()
+	return func() {
+		t.Helper()
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("the controller ended with %v", err)
+			}
+		case <-time.After(reach):
+			t.Fatal("the controller does not end")
+		}
+	}
+}
+
+// live takes a conversation from creation through Ready and Closed to its
+// end. There is no operator; the test says that the unit is ready.
+func live(t *testing.T, admin *rest.Config) {
+	t.Helper()
+	client := versioned.NewForConfigOrDie(admin)
+	conversations := client.PolychromeV1alpha1().Conversations("polychrome")
+	claims := client.AgentSandboxV1alpha1().SandboxClaims("polychrome")
+	ctx := t.Context()
+	conv := &polychromev1alpha1.Conversation{ObjectMeta: metav1.ObjectMeta{Name: "first"}}
+	if _, err := conversations.Create(ctx, conv, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, reach, func() error {
+		ready := []byte(`{"status":{"conditions":[{"type":"Ready","status":"True","reason":"DependenciesReady","message":"",` +
+			`"lastTransitionTime":"2030-01-01T00:00:00Z"}],"sandbox":{"podIPs":["10.0.0.1"]}}}`)
+		_, err := claims.Patch(ctx, "first", types.MergePatchType, ready, metav1.PatchOptions{}, "status")
+		return err
+	})
+	cluster.Eventually(t, reach, func() error {
+		conv, err := conversations.Get(ctx, "first", metav1.GetOptions{})
+		if err == nil && !meta.IsStatusConditionTrue(conv.Status.Conditions, string(polychromev1alpha1.ConditionReady)) {
+			err = fmt.Errorf("the conversation is not ready: %v", conv.Status.Conditions)
+		}
+		return err
+	})
+	closed := []byte(`{"status":{"closed":true}}`)
+	if _, err := conversations.Patch(ctx, "first", types.MergePatchType, closed, metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, reach, func() error {
+		conv, err := conversations.Get(ctx, "first", metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return err
+		}
+		return fmt.Errorf("the closed conversation is still there: %v", conv.Status.Conditions)
+	})
+	cluster.Eventually(t, reach, func() error {
+		events, err := kubernetes.NewForConfigOrDie(admin).CoreV1().Events("polychrome").List(ctx, metav1.ListOptions{})
+		if err == nil && len(events.Items) == 0 {
+			err = errors.New("there are no events")
+		}
+		return err
+	})
+}
+
+// expectReleased fails unless the next process may lead at once.
+func expectReleased(t *testing.T, admin *rest.Config) {
+	t.Helper()
+	lease, err := kubernetes.NewForConfigOrDie(admin).CoordinationV1().Leases("polychrome").Get(t.Context(), leaseName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
+		t.Errorf("after its end the controller still holds the lease, as %q", *holder)
+	}
+}
+
+func compareRights(t *testing.T, requests []cluster.Request) {
+	t.Helper()
+	used := map[string]bool{}
+	for _, r := range requests {
+		if r.User != "system:serviceaccount:polychrome:"+component {
+			continue
+		}
+		if r.Code == http.StatusForbidden {
+			t.Errorf("forbidden: %s %s", r.Verb, r.URI)
+		}
+		resource := r.Resource
+		if r.Subresource != "" {
+			resource += "/" + r.Subresource
+		}
+		used[resource+" "+r.Verb] = true
+		if r.Verb == "patch" && r.Code == http.StatusCreated {
+			used[resource+" create"] = true
+		}
+	}
+	unused := slices.DeleteFunc(granted(t), func(right string) bool { return used[right] })
+	if diff := cmp.Diff(rare, unused); diff != "" {
+		t.Errorf("rights that were granted and not used (-want +got):\n%s", diff)
+	}
+}
+
+// granted are the rights of the Role, as "resource verb", sorted.
+func granted(t *testing.T) []string {
+	t.Helper()
+	content, err := os.ReadFile(manifests + "/role.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.Role
+	if err := yaml.UnmarshalStrict(content, &role); err != nil {
+		t.Fatalf("reading the Role: %v", err)
+	}
+	var rights []string
+	for _, rule := range role.Rules {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				rights = append(rights, resource+" "+verb)
+			}
+		}
+	}
+	slices.Sort(rights)
+	return rights
+}

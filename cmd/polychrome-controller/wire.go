@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+
+	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
+	"polychrome.dev/controller/framework"
+	"polychrome.dev/controller/reconcilers"
+	"polychrome.dev/controller/reconcilers/conversation"
+)
+
+const (
+	// component is the program in events, leases and the user agent.
+	component = "polychrome-controller"
+	// leaseName is the lease in the control namespace; the Role names it.
+	leaseName = "polychrome-controller"
+)
+
+// run works until ctx ends.
+func run(ctx context.Context, o *options, log *slog.Logger) error {
+	config, err := loadConfig(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	return runOn(ctx, config, o, log)
+}
+
+// runOn works on one API server until ctx ends.
+func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logger) error {
+	config = identified(config)
+	connections := framework.Connect(config)
+	clients, err := reconcilers.NewClients(connections)
+	if err != nil {
+		return err
+	}
+	recorder, endEvents, err := startEvents(ctx, connections.Unary, o.namespace)
+	if err != nil {
+		return err
+	}
+	defer endEvents()
+	election, err := electionFor(o, config)
+	if err != nil {
+		return err
+	}
+	manager, err := newManager(framework.ManagerOptions{
+		Connections: connections,
+		Election:    election,
+		Events:      recorder,
+		Log:         log,
+	}, o)
+	if err != nil {
+		return err
+	}
+	reconcilers.AddConversations(manager, clients, o.namespace, o.workers, conversation.Options{
+		Template:         o.template,
+		Generation:       o.generation,
+		RollConcurrency:  o.rollConcurrency,
+		RetentionSeconds: o.retentionSeconds,
+		Log:              log.With("controller", "conversation"),
+	})
+	return manager.Run(ctx)
+}
+
+// newManager completes the options with the program's names and ports.
+func newManager(mo framework.ManagerOptions, o *options) (*framework.Manager, error) {
+	mo.Names = framework.Names{
+		Domain:       polychromev1alpha1.GroupName,
+		FieldManager: polychromev1alpha1.FieldManager,
+		MetricPrefix: "polychrome",
+		Component:    component,
+	}
+	mo.Version = version()
+	var err error
+	if mo.Health, err = listen(o.healthAddress); err != nil {
+		return nil, fmt.Errorf("serving health: %w", err)
+	}
+	if mo.Metrics, err = listen(o.metricsAddress); err != nil {
+		return nil, fmt.Errorf("serving metrics: %w", err)
+	}
+	return framework.NewManager(mo)
+}
+
+// electionFor is the lease to run for, or nil to lead at once.
+func electionFor(o *options, config *rest.Config) (*framework.Election, error) {
+	if !o.leaderElect {
+		return nil, nil
+	}
+	identity, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	return &framework.Election{Namespace: o.namespace, Name: leaseName, Identity: identity, Config: apart(config)}, nil
+}
+
+// startEvents makes the recorder of what users see with kubectl events.
+func startEvents(ctx context.Context, config *rest.Config, namespace string) (record.EventRecorder, func(), error) {
+	client, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the client of events: %w", err)
+	}
+	// Not ended by ctx: passes in flight then still have something to say.
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.Events(namespace)})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component}), broadcaster.Shutdown, nil
+}
+
+// listen opens a port; the manager serves on it.
+func listen(address string) (net.Listener, error) {
+	if address == addressOff {
+		return nil, nil
+	}
+	return net.Listen("tcp", address)
+}
+
+// identity tells this process from every other that ever ran on this host.
+func identity() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("asking for the name of the host: %w", err)
+	}
+	return host + "_" + rand.Text()[:10], nil
+}
