@@ -126,8 +126,9 @@ func TestALostLeaseEndsTheProgram(t *testing.T) {
 	if took := time.Since(lost); took > 10*time.Second {
 		t.Errorf("the end took %s", took)
 	}
-	// The last renewal was sent before the lease was lost.
-	end := lost.Add(r.election.RenewDeadline)
+	// The last renewal was sent before the lease was lost, and nobody else
+	// may lead before it has run out.
+	end := lost.Add(r.election.LeaseDuration)
 	late := func(request frameworktest.Request) bool { return request.Resource != "leases" && request.At.After(end) }
 	if got := r.faults.Requests(frameworktest.Writes, late); len(got) > 0 {
 		t.Errorf("want nothing written without the lease, got %+v", got)
