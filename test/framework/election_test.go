@@ -71,8 +71,9 @@ func TestLeadershipIsHandedOverUnderWork(t *testing.T) {
 	<-one.ended
 	released := time.Now()
 	two.leads()
-	// Within 3 s; the rest is for a machine that is busy with other tests.
-	if took := time.Since(released); took > 5*time.Second {
+	// A quiet machine needs under 3 s. Without the release it would be the 15 s
+	// of the lease, on any machine.
+	if took := time.Since(released); took > 12*time.Second {
 		t.Errorf("the hand-over took %s", took)
 	}
 	if one.err != nil {

@@ -22,7 +22,7 @@ import (
 
 // soon is what people call soon who have just installed a definition or
 // granted a right, on a machine that is busy.
-const soon = 15 * time.Second
+const soon = 30 * time.Second
 
 // TestAKindComesAndGoesAndComesBack runs two controllers in one program; the
 // kind of one of them has several lives.
