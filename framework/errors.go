@@ -36,9 +36,6 @@ const (
 	ClassPanic Class = "panic"
 )
 
-// Classes lists every class, for metrics.
-var Classes = []Class{ClassConflict, ClassThrottled, ClassTransient, ClassInvalid, ClassForbidden, ClassSkew, ClassTerminal, ClassPanic}
-
 // conflictError says that a write met another version than the cache showed.
 type conflictError struct{ cause error }
 

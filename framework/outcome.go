@@ -19,8 +19,6 @@ type outcome struct {
 	retryAfter time.Duration
 	// notes are what the caches must show before the next pass.
 	notes []note
-	// gone is set when the pass has ended the object.
-	gone bool
 }
 
 // word names the outcome for logs and metrics.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 func (c *Controller[T, W, A]) pass(ctx context.Context, key Key) (out outcome) {
 	obj, exists := c.Resource.Get(key.Namespace, key.Name)
 	if !exists {
-		return outcome{gone: true}
+		return outcome{}
 	}
 	rec := &recorder{
 		uid: obj.GetUID(), version: obj.GetResourceVersion(),
@@ -30,7 +31,7 @@ func (c *Controller[T, W, A]) pass(ctx context.Context, key Key) (out outcome) {
 		if value := recover(); value != nil {
 			out.err = &panicError{value: value, stack: debug.Stack()}
 		}
-		out.notes, out.gone = rec.notes, rec.gone
+		out.notes = rec.notes
 		out.retryAfter = max(throttle.Duration(), retryAfterOf(out.err))
 	}()
 	if bad, broken := c.Resource.brokenBy(obj); broken {
@@ -58,7 +59,7 @@ func (c *Controller[T, W, A]) beats(ctx context.Context, obj T, rec *recorder) o
 		}
 	}
 	c.tell(obj, c.loop.untold(keyOf(obj), obj.GetUID(), events))
-	c.report(obj, plan.Decision, done, rec)
+	c.report(ctx, obj, plan.Decision, done, rec)
 	return outcome{err: err, wait: wait}
 }
 
@@ -149,16 +150,19 @@ func sameButMetadata(obj, later metav1.Object) bool {
 }
 
 // report logs a pass that changed something; one that did not is debug talk.
-func (c *Controller[T, W, A]) report(obj T, decision string, done []Done[A], rec *recorder) {
+func (c *Controller[T, W, A]) report(ctx context.Context, obj T, decision string, done []Done[A], rec *recorder) {
+	level := slog.LevelDebug
+	if rec.writes > 0 {
+		level = slog.LevelInfo
+	}
+	if !c.log.Enabled(ctx, level) {
+		return
+	}
 	actions := make([]string, 0, len(done))
 	for _, d := range done {
 		actions = append(actions, fmt.Sprint(d.Action))
 	}
-	log := c.log.Debug
-	if rec.writes > 0 {
-		log = c.log.Info
-	}
-	log("pass", "key", keyOf(obj).String(), "decision", decision, "actions", actions, "writes", rec.writes)
+	c.log.Log(ctx, level, "pass", "key", keyOf(obj).String(), "decision", decision, "actions", actions, "writes", rec.writes)
 }
 
 func stackOf(err error) string {

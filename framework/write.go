@@ -96,13 +96,13 @@ func (r *Resource[T]) swapFinalizers(ctx context.Context, obj T, finalizers []st
 // failedOn is failed for a write to an object that the cache shows: not
 // finding it is a conflict too.
 func (r *Resource[T]) failedOn(ctx context.Context, obj T, err error) error {
-	moved := note{kind: noteMoved, view: r, key: keyOf(obj), version: obj.GetResourceVersion()}
+	conflicted := moved(r, keyOf(obj), obj, true)
 	if apierrors.IsNotFound(err) {
 		r.nudge()
-		recorderOf(ctx).note(moved)
+		recorderOf(ctx).note(conflicted)
 		return &conflictError{cause: err}
 	}
-	return r.failed(ctx, moved, err)
+	return r.failed(ctx, conflicted, err)
 }
 
 // finalizerPatch tests that the object and its list are the ones read, then
