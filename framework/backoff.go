@@ -12,8 +12,9 @@ const (
 	steadyMax = 60 * time.Second
 )
 
-// skewDelay is how long after a refusal by an older schema to try again.
-const skewDelay = 5 * time.Minute
+// slowDelay is how long to wait before trying again what is not expected to
+// heal by itself: an older schema, a key that writes in circles.
+const slowDelay = 5 * time.Minute
 
 // firstRetries are the delays before the steady one, each taken times a
 // random factor in [0.5, 1.5).
@@ -39,12 +40,17 @@ func withinWindow(name string, low, high time.Duration) time.Duration {
 	return low + time.Duration(hash.Sum64()%span)*time.Second
 }
 
-// spread stretches a periodic wait by up to a tenth, by a phase that stays
-// with the object, so that restarts and bursts do not align a fleet.
-func spread(wait time.Duration, uid string) time.Duration {
+// spread turns a periodic wait into the time to the object's own next moment
+// that is at least half of it away, at most one and a half. The moments are a
+// whole wait apart, at a phase that stays with the object whatever happens to
+// the process, so that restarts and bursts do not align a fleet.
+func spread(now time.Time, wait time.Duration, uid string) time.Duration {
+	if wait <= 0 {
+		return 0
+	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(uid))
-	const steps = 1 << 16
-	phase := int64(hash.Sum64() % steps)
-	return wait + time.Duration(int64(wait/10)*phase/steps)
+	phase := time.Duration(hash.Sum64() % uint64(wait))
+	since := time.Duration(now.Add(wait/2).UnixNano() % int64(wait))
+	return wait/2 + (phase-since+wait)%wait
 }

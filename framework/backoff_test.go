@@ -61,21 +61,27 @@ func TestWindowWithMaxBelowMinIsTheMin(t *testing.T) {
 	}
 }
 
-func TestSpreadStretchesByAtMostATenthAndStaysWithTheObject(t *testing.T) {
-	wait := 5 * time.Minute
+func TestSpreadStaysWithTheObject(t *testing.T) {
+	const wait = 5 * time.Minute
+	now := time.Unix(1_800_000_000, 0)
 	low, high := time.Hour, time.Duration(0)
 	for i := range 1000 {
 		uid := fmt.Sprintf("uid-%d", i)
-		got := spread(wait, uid)
-		if got != spread(wait, uid) {
-			t.Fatalf("want the same phase for %s every time", uid)
-		}
+		got := spread(now, wait, uid)
 		low, high = min(low, got), max(high, got)
+		next := now.Add(got)
+		for _, restarted := range []time.Duration{time.Second, wait / 3, wait, 7 * wait} {
+			again := now.Add(restarted)
+			moment := again.Add(spread(again, wait, uid))
+			if apart := moment.Sub(next) % wait; apart != 0 {
+				t.Fatalf("want the moments of %s whole waits apart, got %s and %s", uid, next, moment)
+			}
+		}
 	}
-	if low < wait || high > wait+wait/10 || high-low < wait/10*9/10 {
-		t.Errorf("want the waits over [%s, %s], got [%s, %s]", wait, wait+wait/10, low, high)
+	if low < wait/2 || high >= wait+wait/2 || high-low < wait*9/10 {
+		t.Errorf("want the waits over [%s, %s), got [%s, %s]", wait/2, wait+wait/2, low, high)
 	}
-	if got := spread(24*time.Hour, "x"); got < 24*time.Hour || got > 27*time.Hour {
-		t.Errorf("want no overflow for a day, got %s", got)
+	if got := spread(now, 0, "x"); got != 0 {
+		t.Errorf("want no wait for none, got %s", got)
 	}
 }

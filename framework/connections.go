@@ -28,12 +28,12 @@ const headerTimeout = 60 * time.Second
 // (rest.HTTPClientFor) share it.
 type Connections struct {
 	// Unary is for reads and writes: with a deadline, without a limit of
-	// the client's own. See also WithRetryAfter.
+	// the client's own.
 	Unary *rest.Config
 	// Watch is for informers: without a deadline.
 	Watch *rest.Config
-	// Watches knows the open watches of clients made from Watch.
-	Watches *WatchTracker
+	// watches knows the open watches of clients made from Watch.
+	watches *watchTracker
 
 	// fence refuses writes on Unary while an election does not allow them.
 	fence *fence
@@ -54,7 +54,7 @@ func Connect(base *rest.Config) Connections {
 	watch.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &watchTripper{next: next, tracker: watches, headers: headerTimeout}
 	})
-	return Connections{Unary: unary, Watch: watch, Watches: watches, fence: fence}
+	return Connections{Unary: unary, Watch: watch, watches: watches, fence: fence}
 }
 
 // unlimited copies a configuration and lifts the limits of the client: the
@@ -75,30 +75,30 @@ func dialer(base *rest.Config) func(context.Context, string, string) (net.Conn, 
 	}
 }
 
-// RetryAfter remembers how long the server asked to be left alone.
-type RetryAfter struct {
+// retryAfter remembers how long the server asked to be left alone.
+type retryAfter struct {
 	mu      sync.Mutex
 	longest time.Duration
 }
 
 type retryAfterKey struct{}
 
-// WithRetryAfter returns a context whose requests on the unary connection
+// withRetryAfter returns a context whose requests on the unary connection
 // fail at once where the server asks to come back later, instead of sleeping
 // in the client, and what the server asked for.
-func WithRetryAfter(ctx context.Context) (context.Context, *RetryAfter) {
-	asked := &RetryAfter{}
+func withRetryAfter(ctx context.Context) (context.Context, *retryAfter) {
+	asked := &retryAfter{}
 	return context.WithValue(ctx, retryAfterKey{}, asked), asked
 }
 
 // Duration is the longest that was asked for; zero if nothing was.
-func (r *RetryAfter) Duration() time.Duration {
+func (r *retryAfter) Duration() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.longest
 }
 
-func (r *RetryAfter) record(asked time.Duration) {
+func (r *retryAfter) record(asked time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.longest = max(r.longest, asked)
@@ -111,7 +111,7 @@ func (t retryAfterTripper) WrappedRoundTripper() http.RoundTripper { return t.ne
 
 func (t retryAfterTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
-	recorder, ok := req.Context().Value(retryAfterKey{}).(*RetryAfter)
+	recorder, ok := req.Context().Value(retryAfterKey{}).(*retryAfter)
 	if err != nil || !ok || (resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError) {
 		return resp, err
 	}
@@ -126,7 +126,7 @@ func (t retryAfterTripper) RoundTrip(req *http.Request) (*http.Response, error) 
 // everything else.
 type watchTripper struct {
 	next    http.RoundTripper
-	tracker *WatchTracker
+	tracker *watchTracker
 	headers time.Duration
 }
 
@@ -161,4 +161,15 @@ type closeFunc struct {
 func (c *closeFunc) Close() error {
 	defer c.closed()
 	return c.ReadCloser.Close()
+}
+
+// Clients makes a generated clientset for each kind of connection.
+func Clients[C any](c Connections, newForConfig func(*rest.Config) (C, error)) (unary, watch C, err error) {
+	if unary, err = newForConfig(c.Unary); err != nil {
+		return unary, watch, fmt.Errorf("making the client for requests: %w", err)
+	}
+	if watch, err = newForConfig(c.Watch); err != nil {
+		return unary, watch, fmt.Errorf("making the client for watches: %w", err)
+	}
+	return unary, watch, nil
 }

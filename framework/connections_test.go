@@ -148,7 +148,7 @@ func TestRetryAfterIsRecordedInsteadOfSlept(t *testing.T) {
 				w.WriteHeader(test.code)
 				fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":%d}`, test.code)
 			})
-			ctx, asked := WithRetryAfter(t.Context())
+			ctx, asked := withRetryAfter(t.Context())
 			began := time.Now()
 			_, err := clientsOf(t, Connect(server.config).Unary).CoreV1().Pods("apps").Get(ctx, "one", metav1.GetOptions{})
 			var status apierrors.APIStatus
@@ -171,7 +171,7 @@ func TestTheLongestRetryAfterCounts(t *testing.T) {
 		w.Header().Set("Retry-After", <-answers)
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	ctx, asked := WithRetryAfter(t.Context())
+	ctx, asked := withRetryAfter(t.Context())
 	clients := clientsOf(t, Connect(server.config).Unary)
 	for range 3 {
 		if _, err := clients.CoreV1().Pods("apps").Get(ctx, "one", metav1.GetOptions{}); !apierrors.IsTooManyRequests(err) {

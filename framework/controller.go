@@ -3,10 +3,12 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
@@ -33,7 +35,7 @@ type Options[T Object] struct {
 
 // Watch is a source of events: a resource and who is meant by its objects.
 type Watch struct {
-	attach func(enqueue func(Key))
+	attach func(hear func(Key, mark))
 	source source
 }
 
@@ -43,19 +45,25 @@ type source interface {
 	optional() bool
 	looked() bool
 	onTurn(func())
+	epoch() int
+	resourceName() string
+	Err() error
 }
 
 // Watches makes a source of events. mapper returns the keys that an object,
-// also a deleted one, concerns; it must be pure and bear any object.
+// also a deleted one, concerns; it must be pure and bear any object. Where it
+// panics nobody is told of that event.
 func Watches[C Object](r *Resource[C], mapper func(C) []Key) Watch {
 	return Watch{
 		source: r,
-		attach: func(enqueue func(Key)) {
-			r.OnChange(func(obj C, _ bool) {
+		attach: func(hear func(Key, mark)) {
+			concern := func(obj C) {
 				for _, key := range mapper(obj) {
-					enqueue(key)
+					hear(key, markOf(obj))
 				}
-			})
+			}
+			r.OnChange(func(obj C, _ bool) { concern(obj) })
+			r.onMoved(concern)
 		},
 	}
 }
@@ -65,6 +73,7 @@ type Controller[T Object, W, A any] struct {
 	Options[T]
 	reconciler Reconciler[T, W, A]
 	loop       *loop
+	pausedBy   string
 	log        *slog.Logger
 	clock      clock.WithTicker
 	events     record.EventRecorder
@@ -90,19 +99,27 @@ func New[T Object, W, A any](m *Manager, o Options[T], reconciler Reconciler[T, 
 	log := m.Log.With("controller", o.Name)
 	c := &Controller[T, W, A]{
 		Options: o, reconciler: reconciler, log: log, clock: m.Clock, events: m.Events,
-		leading: m.Leading, sources: []source{o.Resource},
+		leading: m.Leading, sources: []source{o.Resource}, pausedBy: m.Names.paused(),
 	}
-	c.loop = newLoop(o.Name, log, m.Clock, m.metrics, o.Workers)
+	c.loop = newLoop(loopOptions{
+		name: o.Name, workers: o.Workers, log: log, clock: m.Clock, metrics: m.metrics, decisions: m.decisions,
+	})
 	c.loop.awake = c.awake
 	c.loop.identify = c.identify
 	c.loop.pass = c.pass
-	o.Resource.OnChange(func(obj T, _ bool) { c.loop.queue.Add(keyOf(obj)) })
-	for _, w := range o.Watches {
-		w.attach(c.loop.queue.Add)
+	o.Resource.OnChange(func(obj T, _ bool) { c.loop.hear(keyOf(obj), markOf(obj), sourceCause(0)) })
+	for i, w := range o.Watches {
+		w.attach(func(key Key, m mark) { c.loop.hear(key, m, sourceCause(i+1)) })
 		c.sources = append(c.sources, w.source)
 	}
+	if len(c.sources) > maxSources {
+		panic(fmt.Errorf("framework: controller %s has more than %d sources", o.Name, maxSources))
+	}
+	for _, s := range c.sources {
+		c.loop.sources = append(c.loop.sources, s.resourceName())
+	}
 	for _, t := range o.Triggers {
-		t.connect(c.loop.queue.Add)
+		t.connect(func(key Key) { c.loop.queue.add(key, causeTrigger) })
 	}
 	for _, s := range c.sources {
 		s.onTurn(func() { c.turned(true) })
@@ -113,16 +130,17 @@ func New[T Object, W, A any](m *Manager, o Options[T], reconciler Reconciler[T, 
 
 // awake reports whether passes may run: this process leads, all that is
 // required is cached, and all that is optional has been looked at.
-func (c *Controller[T, W, A]) awake() bool {
-	if !c.leading() {
-		return false
-	}
+func (c *Controller[T, W, A]) awake() bool { return c.leading() && c.missing() == nil }
+
+// missing returns a source that passes cannot do without, nil if they have
+// all they need.
+func (c *Controller[T, W, A]) missing() source {
 	for _, s := range c.sources {
 		if s.optional() && !s.looked() || !s.optional() && s.State() != Served {
-			return false
+			return s
 		}
 	}
-	return true
+	return nil
 }
 
 // turned is called when something that awake depends on has changed. A
@@ -136,7 +154,7 @@ func (c *Controller[T, W, A]) turned(sourceChanged bool) {
 	case now && (!was || sourceChanged):
 		c.log.Info("looking at every object", "workers", c.Workers)
 		for _, obj := range c.Resource.List() {
-			c.loop.queue.Add(keyOf(obj))
+			c.loop.begin(keyOf(obj), c.settled(obj))
 		}
 	case was && !now:
 		c.log.Warn("asleep until what it needs is back")
@@ -150,7 +168,27 @@ func (c *Controller[T, W, A]) identify(key Key) (identity, bool) {
 		return identity{}, false
 	}
 	_, broken := c.Resource.brokenBy(obj)
-	return identity{uid: obj.GetUID(), generation: obj.GetGeneration(), broken: broken}, true
+	epoch := 0
+	for _, s := range c.sources {
+		epoch += s.epoch()
+	}
+	return identity{
+		uid: obj.GetUID(), generation: obj.GetGeneration(), broken: broken, epoch: epoch,
+		deleting: obj.GetDeletionTimestamp() != nil, paused: c.paused(obj),
+	}, true
+}
+
+// settled reports whether an object has been looked at as it is.
+func (c *Controller[T, W, A]) settled(obj T) bool {
+	ready := meta.FindStatusCondition(*c.Conditions(obj), ConditionReady)
+	return ready != nil && ready.ObservedGeneration == obj.GetGeneration() && obj.GetDeletionTimestamp() == nil
+}
+
+// paused reports whether people stop the program from writing to an object.
+func (c *Controller[T, W, A]) paused(obj T) bool { return obj.GetAnnotations()[c.pausedBy] == "true" }
+
+func markOf(obj metav1.Object) mark {
+	return mark{uid: obj.GetUID(), version: obj.GetResourceVersion()}
 }
 
 // Idle reports whether nothing is due, in work, parked or awaited from a

@@ -1,8 +1,10 @@
 package framework
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -33,9 +35,9 @@ import (
 // decoded gets no object. It is called on the way into the cache, before the
 // object can be read there: what it says holds for that resourceVersion of
 // the object, and raw only until it returns. A deletion is not told.
-func TolerantListWatch[T Object](client rest.Interface, namespace, resource string, newObject func() T,
+func TolerantListWatch[T Object](client rest.Interface, namespace, resource string,
 	decoded func(obj T, raw []byte, err error)) cache.ListerWatcher {
-	d := itemDecoder[T]{newObject: newObject, decoded: decoded}
+	d := itemDecoder[T]{decoded: decoded}
 	request := func(options metav1.ListOptions) *rest.Request {
 		var timeout time.Duration
 		if options.TimeoutSeconds != nil {
@@ -69,8 +71,7 @@ func TolerantListWatch[T Object](client rest.Interface, namespace, resource stri
 
 // itemDecoder decodes objects one by one.
 type itemDecoder[T Object] struct {
-	newObject func() T
-	decoded   func(obj T, raw []byte, err error)
+	decoded func(obj T, raw []byte, err error)
 }
 
 func (d itemDecoder[T]) list(raw []byte) (runtime.Object, error) {
@@ -95,21 +96,21 @@ func (d itemDecoder[T]) list(raw []byte) (runtime.Object, error) {
 
 // decode returns an object or its stub, and whether there is one.
 func (d itemDecoder[T]) decode(raw []byte) (obj T, known bool, err error) {
-	obj = d.newObject()
+	obj = newObject[T]()
 	err = kjson.UnmarshalCaseSensitivePreserveInts(raw, obj)
-	if err == nil {
+	if err == nil && obj.GetName() != "" {
 		return obj, true, nil
 	}
 	stub, stubErr := d.stub(raw)
 	if stubErr != nil || stub.GetName() == "" {
 		var none T
-		return none, false, fmt.Errorf("decoding an object that does not say which it is: %w", err)
+		return none, false, fmt.Errorf("decoding an object that does not say which it is: %w", cmp.Or(err, errNameless))
 	}
 	var whole any
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw, &whole)
 	field := badField(whole, func(part any) bool {
 		bare, err := json.Marshal(part)
-		return err != nil || kjson.UnmarshalCaseSensitivePreserveInts(bare, d.newObject()) == nil
+		return err != nil || kjson.UnmarshalCaseSensitivePreserveInts(bare, newObject[T]()) == nil
 	})
 	return stub, true, fmt.Errorf("decoding %s %s/%s, field %s: %w", stub.GetObjectKind().GroupVersionKind().Kind,
 		stub.GetNamespace(), stub.GetName(), field, err)
@@ -117,7 +118,7 @@ func (d itemDecoder[T]) decode(raw []byte) (obj T, known bool, err error) {
 
 // stub decodes type and metadata alone.
 func (d itemDecoder[T]) stub(raw []byte) (T, error) {
-	obj := d.newObject()
+	obj := newObject[T]()
 	var partial metav1.PartialObjectMetadata
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &partial); err != nil {
 		return obj, fmt.Errorf("decoding metadata: %w", err)
@@ -130,12 +131,22 @@ func (d itemDecoder[T]) stub(raw []byte) (T, error) {
 	return obj, kjson.UnmarshalCaseSensitivePreserveInts(bare, obj)
 }
 
+// errNameless is what is wrong with an object without a name.
+var errNameless = errors.New("it has no name")
+
+// maxSearched is how many members or elements are tried one by one for the
+// one that does not decode: it is done on the way into the cache.
+const maxSearched = 1000
+
 // badField finds the path to what does not decode: a member that does not
 // decode when it is alone, then a part of it, and so on. The decoder's own
 // error has no path where a type decodes itself.
 func badField(value any, decodes func(any) bool) string {
 	switch value := value.(type) {
 	case map[string]any:
+		if len(value) > maxSearched {
+			return ""
+		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			alone := func(member any) bool { return decodes(map[string]any{key: member}) }
 			if decodes(map[string]any{}) && !alone(value[key]) {
@@ -143,6 +154,9 @@ func badField(value any, decodes func(any) bool) string {
 			}
 		}
 	case []any:
+		if len(value) > maxSearched {
+			return ""
+		}
 		for i, element := range value {
 			alone := func(element any) bool { return decodes([]any{element}) }
 			if decodes([]any{}) && !alone(element) {

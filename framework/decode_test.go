@@ -67,7 +67,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		"deep in the third one": {`"spec":{"volumes":[{"name":"a"},{"name":"b"},{"name":"c","secret":{"defaultMode":"x"}}]}`, ".spec.volumes[2].secret.defaultMode"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := itemDecoder[*corev1.Pod]{newObject: func() *corev1.Pod { return &corev1.Pod{} }}
+			d := itemDecoder[*corev1.Pod]{}
 			stub, known, err := d.decode([]byte(badPod("bad", "1", test.body).raw("7")))
 			if !known || stub.Name != "bad" || stub.UID != "uid-bad" || stub.ManagedFields != nil {
 				t.Errorf("decode = %v, %v, want the stub", stub, known)
@@ -87,7 +87,7 @@ func TestAnObjectWithoutMetadataIsLeftOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []error
-			d := itemDecoder[*corev1.Pod]{newObject: func() *corev1.Pod { return &corev1.Pod{} },
+			d := itemDecoder[*corev1.Pod]{
 				decoded: func(obj *corev1.Pod, _ []byte, err error) {
 					if obj == nil {
 						told = append(told, err)
@@ -317,7 +317,7 @@ func podListWatchVia(t *testing.T, config *rest.Config, decoded func(*corev1.Pod
 	if err != nil {
 		t.Fatal(err)
 	}
-	return TolerantListWatch(client, "apps", "pods", func() *corev1.Pod { return &corev1.Pod{} }, decoded)
+	return TolerantListWatch(client, "apps", "pods", decoded)
 }
 
 // podInformer is a running shared informer.

@@ -47,9 +47,15 @@ var errLostLease = errors.New("the leader lease was lost")
 // lead takes leadership once the caches are warm. It returns how to give it
 // back, which is to be called when no pass is in flight any more.
 func (m *Manager) lead(stop, caches context.Context, background *sync.WaitGroup, fail context.CancelCauseFunc) (end func()) {
-	if m.Election == nil {
+	switch {
+	case m.ReadOnly:
+		if m.Connections.fence != nil {
+			m.Connections.fence.arm()
+		}
+		return func() {}
+	case m.Election == nil:
 		background.Go(func() {
-			if m.warm(stop) {
+			if m.Warm(stop) {
 				m.setLeading(true)
 			}
 		})
@@ -72,7 +78,7 @@ func (m *Manager) lead(stop, caches context.Context, background *sync.WaitGroup,
 // elect runs for the Lease and holds it until term ends, then releases it.
 // While it only waits for the Lease, the end of stop is enough.
 func (m *Manager) elect(stop, term context.Context) error {
-	if !m.warm(stop) {
+	if !m.Warm(stop) {
 		return nil
 	}
 	e := m.Election.withDefaults()

@@ -30,6 +30,9 @@ const (
 	// ClassSkew is an apply of a field that the API server's schema lacks.
 	// It is tried again every five minutes: the CRD may have been updated.
 	ClassSkew Class = "skew"
+	// ClassHotLoop is a key that writes in circles; it is tried again every
+	// five minutes.
+	ClassHotLoop Class = "hotloop"
 	// ClassTerminal waits for a new generation.
 	ClassTerminal Class = "terminal"
 	// ClassPanic is a recovered panic; it backs off.
@@ -53,6 +56,10 @@ type nameConflictError struct{ what string }
 func (e *nameConflictError) Error() string {
 	return e.what + " exists and belongs to somebody else"
 }
+
+// errFlapping says that a key writes again and again although nobody else
+// changes anything.
+var errFlapping = errors.New("writing in circles: the same object is written again and again although nobody else changes anything")
 
 // panicError is a recovered panic with its stack.
 type panicError struct {
@@ -83,11 +90,6 @@ func IsNameConflict(err error) bool {
 	return errors.As(err, &taken)
 }
 
-// IsThrottled reports whether err is the API server asking for less.
-func IsThrottled(err error) bool {
-	return Classify(err) == ClassThrottled
-}
-
 // Classify tells what kind of failure err is. A nil error has no class.
 func Classify(err error) Class {
 	var (
@@ -102,6 +104,8 @@ func Classify(err error) Class {
 		return ClassPanic
 	case errors.As(err, &terminal):
 		return ClassTerminal
+	case errors.Is(err, errFlapping):
+		return ClassHotLoop
 	case IsConflict(err):
 		return ClassConflict
 	case errors.As(err, &taken):
@@ -175,10 +179,15 @@ func statusOf(err error) (metav1.Status, bool) {
 	return answer.Status(), true
 }
 
-// causes lists err and everything it wraps that its own text does not show,
+// causeChain lists err and everything it wraps that its own text does not show,
 // so that one log line holds the whole chain.
-func causes(err error) string {
-	text := err.Error()
+func causeChain(err error) (text string) {
+	defer func() {
+		if value := recover(); value != nil {
+			text = fmt.Sprintf("%T, whose text panics: %v", err, value)
+		}
+	}()
+	text = err.Error()
 	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
 		if !strings.Contains(text, cause.Error()) {
 			text += "; caused by: " + cause.Error()

@@ -59,10 +59,10 @@ func TestClassify(t *testing.T) {
 func TestCausesShowTheWholeChainOnce(t *testing.T) {
 	inner := errors.New("x509: unknown authority")
 	hidden := &hiding{text: "event queue error", cause: inner}
-	if got, want := causes(fmt.Errorf("watching: %w", hidden)), "watching: event queue error; caused by: x509: unknown authority"; got != want {
+	if got, want := causeChain(fmt.Errorf("watching: %w", hidden)), "watching: event queue error; caused by: x509: unknown authority"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
-	if got, want := causes(fmt.Errorf("watching: %w", inner)), "watching: x509: unknown authority"; got != want {
+	if got, want := causeChain(fmt.Errorf("watching: %w", inner)), "watching: x509: unknown authority"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 }

@@ -1,8 +1,16 @@
 package framework
 
 import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 )
 
 // The types of events, as the API spells them.
@@ -10,6 +18,20 @@ const (
 	eventNormal  = "Normal"
 	eventWarning = "Warning"
 )
+
+// NewEvents makes a recorder of the events that users see with kubectl
+// events. end is called when the manager has ended: what is still on its way
+// is sent then.
+func NewEvents(ctx context.Context, config *rest.Config, namespace, component string) (events record.EventRecorder, end func(), err error) {
+	client, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the client of events: %w", err)
+	}
+	// Not ended by ctx: passes in flight then still have something to say.
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.Events(namespace)})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component}), broadcaster.Shutdown, nil
+}
 
 // conditionDegraded is True when Ready's reason is trouble, not progress.
 const conditionDegraded = "Degraded"

@@ -6,6 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// maxTold bounds how many events are remembered as told.
+const maxTold = 64
+
 // keyState is what is remembered of a key between passes. It dies with the
 // object.
 type keyState struct {
@@ -22,6 +25,12 @@ type keyState struct {
 	conflicts int
 	// terminal is set while only a new generation can help.
 	terminal bool
+	// hot is set while the key writes in circles and is held to a slow pace.
+	hot bool
+	// activity is that of a hot key, for as long as it is held.
+	activity *activity
+	// causes are why the key was due while it could not run.
+	causes causes
 	// told are the events already sent for the object toldOf.
 	toldOf types.UID
 	told   map[Event]struct{}
@@ -29,7 +38,7 @@ type keyState struct {
 
 // blank reports whether there is nothing to remember.
 func (s *keyState) blank() bool {
-	return len(s.notes) == 0 && s.failures == 0 && s.conflicts == 0 && !s.terminal && len(s.told) == 0
+	return len(s.notes) == 0 && s.failures == 0 && s.conflicts == 0 && !s.terminal && s.causes == 0 && len(s.told) == 0
 }
 
 // held reports whether an object's pass must not run yet, and for how much
@@ -53,6 +62,7 @@ func (s *keyState) held(now time.Time, id identity) (time.Duration, bool) {
 // recover forgets all failure.
 func (s *keyState) recover() {
 	s.failures, s.conflicts, s.terminal, s.notBefore, s.failed = 0, 0, false, time.Time{}, identity{}
+	s.hot, s.activity = false, nil
 }
 
 // fail remembers a failure and returns when to try again; zero is never.
@@ -71,12 +81,16 @@ func (s *keyState) fail(now time.Time, key Key, id identity, class Class, retryA
 		// throttled together does not come back together.
 		delay = max(retryAfter, time.Second) + retryDelay(key.Name, 1)/2
 		s.failures = max(s.failures, 1)
-	case ClassSkew:
+	case ClassSkew, ClassHotLoop:
 		s.failures++
-		delay = spread(skewDelay, string(id.uid))
+		s.hot = class == ClassHotLoop
+		delay = withinWindow(key.String(), slowDelay, slowDelay+slowDelay/10)
 	default:
 		s.failures++
 		delay = retryDelay(key.String(), s.failures)
+	}
+	if s.hot {
+		delay = max(delay, withinWindow(key.String(), slowDelay, slowDelay+slowDelay/10))
 	}
 	s.notBefore = now.Add(delay)
 	return delay
@@ -84,7 +98,7 @@ func (s *keyState) fail(now time.Time, key Key, id identity, class Class, retryA
 
 // untold keeps of the events those that this object's users have not heard.
 func (s *keyState) untold(uid types.UID, events []Event) []Event {
-	if s.toldOf != uid {
+	if s.toldOf != uid || len(s.told) >= maxTold {
 		s.toldOf, s.told = uid, nil
 	}
 	var news []Event

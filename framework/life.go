@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"time"
 
@@ -38,15 +40,24 @@ func (r *Resource[T]) run(ctx context.Context) {
 			return
 		}
 		r.forgetLife(r.turn(state, err, nil))
+		if errors.Is(err, errRelive) {
+			continue
+		}
 		r.pause(ctx, lookEvery*8/10+rand.N(lookEvery*4/10), r.nudged)
 	}
 }
+
+// errRelive ends a life whose cache has missed an event.
+var errRelive = errors.New("filling the cache anew")
 
 // live is one life: from a fresh informer to the day the API goes. It
 // returns what has come in its place.
 func (r *Resource[T]) live(ctx context.Context) (State, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if r.CheckSchema {
+		r.lookAtSchema(ctx)
+	}
 	informer := r.Informer(r.decoded)
 	if err := informer.SetTransform(stripManagedFields); err != nil {
 		return Unknown, fmt.Errorf("preparing the cache of %s: %w", r.resourceName(), err)
@@ -57,7 +68,7 @@ func (r *Resource[T]) live(ctx context.Context) (State, error) {
 	typed := cache.NewTypedSharedIndexInformer[T](informer)
 	registration, err := typed.AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[T]{
 		AddFunc:    func(obj T) { r.changed(obj, false) },
-		UpdateFunc: func(_, obj T) { r.changed(obj, false) },
+		UpdateFunc: r.updated,
 		DeleteFunc: r.deleted,
 	})
 	if err != nil {
@@ -80,32 +91,60 @@ func (r *Resource[T]) follow(ctx context.Context, registration cache.ResourceEve
 	synced := registration.HasSyncedChecker().Done()
 	slow := time.NewTimer(syncSlow)
 	defer slow.Stop()
+	schemas := time.NewTicker(schemaLookEvery)
+	defer schemas.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return Unknown, ctx.Err()
 		case <-synced:
 			synced = nil
-			if !tellsVersions(store.LastStoreSyncResourceVersion()) {
-				r.log.Warn("the cache cannot tell its version; own writes are not waited for")
-			}
-			r.turn(Served, nil, store)
+			r.filled(store)
 		case <-slow.C:
 			if synced != nil {
 				r.turn(Unknown, fmt.Errorf("filling the cache of %s: not done after %s", r.resourceName(), syncSlow), nil)
 			}
+		case <-r.relive:
+			return Unknown, errRelive
+		case <-schemas.C:
+			r.lookForSchema(ctx)
 		case <-r.nudged:
-			state, err := r.presence.check(ctx)
-			// An outage is no absence: what is cached stays good.
-			if state == Absent || apierrors.IsForbidden(err) {
+			if state, err := r.stillThere(ctx); state == Absent || apierrors.IsForbidden(err) {
 				return state, err
-			}
-			if refused := r.refusal.Swap(nil); refused != nil && state == Served {
-				r.log.Warn("the API may be listed but not watched; the cache is refreshed by lists alone", "error", causes(*refused))
 			}
 			r.pause(ctx, nudgeEvery, nil)
 		}
 	}
+}
+
+// lookForSchema has everything looked at anew once a schema that lacked
+// something has changed.
+func (r *Resource[T]) lookForSchema(ctx context.Context) {
+	if r.known() && r.lookAtSchema(ctx) {
+		r.log.Info("the served schema has changed")
+		r.tellTurned()
+	}
+}
+
+// filled publishes the cache.
+func (r *Resource[T]) filled(store cache.Indexer) {
+	if !tellsVersions(store.LastStoreSyncResourceVersion()) {
+		r.log.Warn("the cache cannot tell its version; own writes are not waited for")
+	}
+	r.turn(Served, nil, store)
+}
+
+// stillThere looks at an API that seems gone. An outage is no absence: what is
+// cached stays good.
+func (r *Resource[T]) stillThere(ctx context.Context) (State, error) {
+	state, err := r.presence.check(ctx)
+	if state != Served {
+		return state, err
+	}
+	if refused := r.refusal.Swap(nil); refused != nil {
+		r.log.Warn("the API may be listed but not watched; the cache is refreshed by lists alone", "error", causeChain(*refused))
+	}
+	return state, err
 }
 
 // turn publishes a new verdict, tells who depends on it, and returns the cache
@@ -120,7 +159,7 @@ func (r *Resource[T]) turn(state State, err error, store cache.Indexer) cache.In
 	case state == Served:
 		r.log.Info("cache synced")
 	case err != nil:
-		r.log.Warn("cannot read the API", "state", state.String(), "error", causes(err))
+		r.log.Warn("cannot read the API", "state", state.String(), "error", causeChain(err))
 	default:
 		r.log.Warn("the API is not served", "state", state.String())
 	}
@@ -130,13 +169,18 @@ func (r *Resource[T]) turn(state State, err error, store cache.Indexer) cache.In
 		return old.store
 	}
 	r.metrics.dormant.WithLabelValues(r.resourceName()).Set(boolAsFloat(state != Served))
+	r.tellTurned()
+	return old.store
+}
+
+// tellTurned has those who depend on the resource look at everything anew.
+func (r *Resource[T]) tellTurned() {
 	r.mu.Lock()
 	turns := r.turns
 	r.mu.Unlock()
 	for _, turned := range turns {
 		turned()
 	}
-	return old.store
 }
 
 // nudge asks for a look at whether the API is still served. It never blocks.
@@ -154,9 +198,9 @@ func (r *Resource[T]) watchFailed(ctx context.Context, _ *cache.Reflector, err e
 		r.refusal.Store(&err)
 		r.nudge()
 	case errors.Is(err, io.EOF), apierrors.IsResourceExpired(err), apierrors.IsGone(err):
-		r.log.Debug("watch ended", "error", causes(err))
+		r.log.Debug("watch ended", "error", causeChain(err))
 	default:
-		r.log.Warn("watch failed", "error", causes(err))
+		r.log.Warn("watch failed", "error", causeChain(err))
 	}
 }
 
@@ -175,6 +219,17 @@ func (r *Resource[T]) changed(obj T, deleted bool) {
 	r.mended(obj)
 	for _, handler := range r.handlers {
 		handler(obj, deleted)
+	}
+}
+
+// updated tells of a change; who watched the object as it was hears of it too.
+func (r *Resource[T]) updated(old, obj T) {
+	r.changed(obj, false)
+	if maps.Equal(old.GetLabels(), obj.GetLabels()) && reflect.DeepEqual(old.GetOwnerReferences(), obj.GetOwnerReferences()) {
+		return
+	}
+	for _, handler := range r.moved {
+		handler(old)
 	}
 }
 
@@ -198,7 +253,7 @@ func (r *Resource[T]) deleted(gone cache.DeletedObject[T]) {
 	var none T
 	obj := gone.OptionalObj
 	if obj == none {
-		obj = r.New()
+		obj = newObject[T]()
 		obj.SetNamespace(gone.GetNamespace())
 		obj.SetName(gone.GetName())
 	}

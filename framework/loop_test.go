@@ -30,14 +30,14 @@ type loopWorld struct {
 func runLoop(t *testing.T, outcomes func(pass int) outcome) *loopWorld {
 	t.Helper()
 	w := &loopWorld{id: identity{uid: "u", generation: 1}, exists: true, outcomes: outcomes, start: time.Now()}
-	w.loop = newLoop("test", slog.New(slog.DiscardHandler), clock.RealClock{}, newMetrics("test", ""), 4)
+	w.loop = testLoop(4)
 	w.awake = func() bool { return locked(&w.mu, func() bool { return !w.asleep }) }
 	w.identify = func(Key) (identity, bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.id, w.exists
 	}
-	w.pass = func(context.Context, Key) outcome {
+	w.pass = func(context.Context, Key, visit) outcome {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.passes = append(w.passes, time.Since(w.start))
@@ -51,6 +51,14 @@ func runLoop(t *testing.T, outcomes func(pass int) outcome) *loopWorld {
 		ended.Wait()
 	})
 	return w
+}
+
+// testLoop makes a loop that lives by the real clock, or a bubble's.
+func testLoop(workers int) *loop {
+	return newLoop(loopOptions{
+		name: "test", workers: workers, log: slog.New(slog.DiscardHandler), clock: clock.RealClock{},
+		metrics: newMetrics("test", ""), decisions: newDecisionLog(),
+	})
 }
 
 func locked[V any](mu *sync.Mutex, read func() V) V {
@@ -315,10 +323,10 @@ func TestStopFinishesThePassInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		finished := false
 		ctx, stop := context.WithCancel(t.Context())
-		w := &loopWorld{loop: newLoop("test", slog.New(slog.DiscardHandler), clock.RealClock{}, newMetrics("test", ""), 1)}
+		w := &loopWorld{loop: testLoop(1)}
 		w.awake = func() bool { return true }
 		w.identify = func(Key) (identity, bool) { return identity{}, true }
-		w.pass = func(ctx context.Context, _ Key) outcome {
+		w.pass = func(ctx context.Context, _ Key, _ visit) outcome {
 			select {
 			case <-time.After(3 * time.Second):
 				finished = true
@@ -345,10 +353,10 @@ func TestStopBeginsNoPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		passes := 0
 		ctx, stop := context.WithCancel(t.Context())
-		l := newLoop("test", slog.New(slog.DiscardHandler), clock.RealClock{}, newMetrics("test", ""), 1)
+		l := testLoop(1)
 		l.awake = func() bool { return true }
 		l.identify = func(Key) (identity, bool) { return identity{}, true }
-		l.pass = func(context.Context, Key) outcome {
+		l.pass = func(context.Context, Key, visit) outcome {
 			passes++
 			time.Sleep(time.Second)
 			return outcome{}

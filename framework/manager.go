@@ -31,9 +31,13 @@ type ManagerOptions struct {
 	Connections Connections
 	// Election makes one of several processes work. Nil leads at once.
 	Election *Election
+	// ReadOnly fills the caches and never leads: no pass runs, and every
+	// write is refused. It is for previews of a live cluster.
+	ReadOnly bool
 	// Log takes what happens. Default slog.Default().
 	Log *slog.Logger
-	// Clock is the time. Default the real one.
+	// Clock is the time of passes, waits and backoffs. Watches and the lease
+	// live by the real one, as the API server does. Default the real one.
 	Clock clock.WithTicker
 	// Events tells users of transitions. Nil tells nobody.
 	Events record.EventRecorder
@@ -42,7 +46,7 @@ type ManagerOptions struct {
 	// Health serves /healthz, /livez and /readyz, and nothing else. Nil
 	// serves none.
 	Health net.Listener
-	// Metrics serves /metrics. Nil serves none.
+	// Metrics serves /metrics and /debug/decisions. Nil serves none.
 	Metrics net.Listener
 	// DrainTimeout bounds how long passes in flight may take once the
 	// process shall stop. Default 20 s.
@@ -54,6 +58,7 @@ type ManagerOptions struct {
 type Manager struct {
 	ManagerOptions
 	metrics     *metrics
+	decisions   *decisionLog
 	discovery   rest.Interface
 	leads       atomic.Bool
 	resources   []runnable
@@ -64,8 +69,7 @@ type Manager struct {
 type runnable interface {
 	source
 	run(context.Context)
-	resourceName() string
-	Err() error
+	cache() Cache
 }
 
 // controller is a Controller as the manager sees it.
@@ -73,6 +77,10 @@ type controller interface {
 	name() string
 	run(stop, work context.Context)
 	turned(sourceChanged bool)
+	Idle() bool
+	backingOff() int
+	why(key Key) Why
+	previews(ctx context.Context, selects func(Key) bool) []Preview
 }
 
 // NewManager prepares a process. Resources and controllers are then made
@@ -90,10 +98,10 @@ func NewManager(o ManagerOptions) (*Manager, error) {
 	if o.DrainTimeout <= 0 {
 		o.DrainTimeout = 20 * time.Second
 	}
-	m := &Manager{ManagerOptions: o, metrics: newMetrics(o.Names.MetricPrefix, o.Version)}
+	m := &Manager{ManagerOptions: o, metrics: newMetrics(o.Names.MetricPrefix, o.Version), decisions: newDecisionLog()}
 	m.metrics.register(o.Registry)
-	if o.Connections.Watches != nil {
-		o.Registry.MustRegister(newWatchAges(o.Names.MetricPrefix, o.Connections.Watches, o.Clock))
+	if o.Connections.watches != nil {
+		o.Registry.MustRegister(newWatchAges(o.Names.MetricPrefix, o.Connections.watches))
 	}
 	if o.Connections.Unary != nil {
 		discovery, err := discoveryClient(o.Connections.Unary)
@@ -113,10 +121,10 @@ func (m *Manager) add(r runnable) { m.resources = append(m.resources, r) }
 func (m *Manager) addController(c controller) { m.controllers = append(m.controllers, c) }
 
 func (m *Manager) restarter(resource schema.GroupResource, namespace string) func() {
-	watches := m.Connections.Watches
+	watches := m.Connections.watches
 	return func() {
 		if watches != nil {
-			watches.Restart(resource.Group, resource.Resource, namespace)
+			watches.restart(resource.Group, resource.Resource, namespace)
 		}
 	}
 }
@@ -135,8 +143,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	defer endWork()
 
 	m.serve(caches, &background, fail)
-	if m.Connections.Watches != nil {
-		background.Go(func() { m.Connections.Watches.Run(caches, m.Clock) })
+	if m.Connections.watches != nil {
+		background.Go(func() { m.Connections.watches.run(caches, clock.RealClock{}) })
 	}
 	for _, r := range m.resources {
 		background.Go(func() { r.run(caches) })
@@ -174,8 +182,9 @@ func (m *Manager) drain(passes *sync.WaitGroup, endWork func()) {
 	passes.Wait()
 }
 
-// warm waits until the state of every resource has been found out.
-func (m *Manager) warm(ctx context.Context) bool {
+// Warm waits until the state of every resource has been found out; false when
+// ctx ends first.
+func (m *Manager) Warm(ctx context.Context) bool {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {

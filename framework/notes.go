@@ -20,6 +20,8 @@ type view interface {
 	probe(ctx context.Context, key Key) (sight, bool, error)
 	// restartWatch ends the watch, so that it is established anew.
 	restartWatch()
+	// relist has the cache filled anew.
+	relist()
 }
 
 // sight is one object as a store or the API server shows it.
@@ -76,24 +78,39 @@ func (n note) open() bool {
 	}
 }
 
-// proven asks the API server whether the note is still worth waiting for:
-// false when the store already shows all there is, or never will.
-func (n note) proven(ctx context.Context) (bool, error) {
+// proof is what the API server says of a note.
+type proof int
+
+const (
+	// vain: the store already shows all there is, or never will.
+	vain proof = iota
+	// late: there is something that the store will show.
+	late
+	// lost: the store has seen later versions than the one it lacks. No watch
+	// will bring that again.
+	lost
+)
+
+// proven asks the API server whether the note is still worth waiting for.
+func (n note) proven(ctx context.Context) (proof, error) {
 	now, there, err := n.view.probe(ctx, n.key)
 	if err != nil {
-		return true, err
+		return late, err
 	}
+	seen := n.view.seen()
 	cached, inCache := n.view.look(n.key)
 	switch {
-	case !there:
-		return inCache, nil
-	case now.outOfScope:
-		return inCache, nil
-	case n.kind == noteGone && now.uid == n.uid && !now.terminating:
-		return false, nil
-	default:
-		return !inCache || cached.version != now.version, nil
+	case !there, now.outOfScope:
+		if inCache {
+			return late, nil
+		}
+		return vain, nil
+	case n.kind == noteGone && now.uid == n.uid && !now.terminating, inCache && cached.version == now.version:
+		return vain, nil
+	case tellsVersions(seen) && !behind(seen, now.version) && (!inCache || behind(cached.version, now.version)):
+		return lost, nil
 	}
+	return late, nil
 }
 
 // behind reports whether a store that has seen one version lacks another.

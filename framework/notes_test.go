@@ -19,11 +19,13 @@ type fakeView struct {
 	probeErr  error
 	probes    int
 	restarted int
+	relisted  int
 }
 
 func (v *fakeView) resourceName() string { return "things.g" }
 func (v *fakeView) seen() string         { return locked(&v.mu, func() string { return v.version }) }
 func (v *fakeView) restartWatch()        { v.change(func() { v.restarted++ }) }
+func (v *fakeView) relist()              { v.change(func() { v.relisted++ }) }
 func (v *fakeView) look(key Key) (sight, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -102,28 +104,33 @@ func TestNoteProven(t *testing.T) {
 		cached map[Key]sight
 		server map[Key]sight
 		err    error
-		want   bool
+		want   proof
 	}{
-		"the server has a newer version: the watch is late":     {note{kind: noteSeen, version: "8"}, one, map[Key]sight{thing: {uid: "u", version: "8"}}, nil, true},
-		"the server has what the cache has: waited in vain":     {note{kind: noteSeen, version: "8"}, one, one, nil, false},
-		"neither has the object: waited in vain":                {note{kind: noteSeen, version: "8"}, nil, nil, nil, false},
-		"only the cache has the object: the watch is late":      {note{kind: noteSeen, version: "8"}, one, nil, nil, true},
-		"only the server has the object: the watch is late":     {note{kind: noteMoved}, nil, one, nil, true},
-		"the object is out of scope and was never cached":       {note{kind: noteSeen, version: "8"}, nil, map[Key]sight{thing: {version: "8", outOfScope: true}}, nil, false},
-		"the object went out of scope and the cache has it":     {note{kind: noteSeen, version: "8"}, one, map[Key]sight{thing: {version: "8", outOfScope: true}}, nil, true},
-		"a conflict with the version that is still the newest":  {note{kind: noteMoved, version: "7"}, one, one, nil, false},
-		"a delete that did not happen":                          {note{kind: noteGone, uid: "u", terminatingIsGone: true}, one, one, nil, false},
-		"a delete that the cache has not seen":                  {note{kind: noteGone, uid: "u", terminatingIsGone: true}, one, map[Key]sight{thing: {uid: "u", version: "9", terminating: true}}, nil, true},
-		"no answer: the note is kept":                           {note{kind: noteSeen, version: "8"}, one, nil, errors.New("no route"), true},
-		"a delete seen, but the finalizer's removal is awaited": {note{kind: noteGone, uid: "u"}, map[Key]sight{thing: {uid: "u", version: "9", terminating: true}}, nil, nil, true},
+		"the server has a newer version: the watch is late":     {note{kind: noteSeen, version: "8"}, one, map[Key]sight{thing: {uid: "u", version: "8"}}, nil, late},
+		"the server has what the cache has: waited in vain":     {note{kind: noteSeen, version: "8"}, one, one, nil, vain},
+		"neither has the object: waited in vain":                {note{kind: noteSeen, version: "8"}, nil, nil, nil, vain},
+		"only the cache has the object: the watch is late":      {note{kind: noteSeen, version: "8"}, one, nil, nil, late},
+		"only the server has the object: the watch is late":     {note{kind: noteMoved}, nil, one, nil, late},
+		"the object is out of scope and was never cached":       {note{kind: noteSeen, version: "8"}, nil, map[Key]sight{thing: {version: "8", outOfScope: true}}, nil, vain},
+		"the object went out of scope and the cache has it":     {note{kind: noteSeen, version: "8"}, one, map[Key]sight{thing: {version: "8", outOfScope: true}}, nil, late},
+		"a conflict with the version that is still the newest":  {note{kind: noteMoved, version: "7"}, one, one, nil, vain},
+		"a delete that did not happen":                          {note{kind: noteGone, uid: "u", terminatingIsGone: true}, one, one, nil, vain},
+		"a delete that the cache has not seen":                  {note{kind: noteGone, uid: "u", terminatingIsGone: true}, one, map[Key]sight{thing: {uid: "u", version: "9", terminating: true}}, nil, late},
+		"no answer: the note is kept":                           {note{kind: noteSeen, version: "8"}, one, nil, errors.New("no route"), late},
+		"the cache has seen more, and not that":                 {note{kind: noteMoved, version: "7"}, one, map[Key]sight{thing: {uid: "u", version: "8"}}, nil, lost},
+		"a delete seen, but the finalizer's removal is awaited": {note{kind: noteGone, uid: "u"}, map[Key]sight{thing: {uid: "u", version: "9", terminating: true}}, nil, nil, late},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			c.note.view = &fakeView{cached: c.cached, server: c.server, probeErr: c.err}
+			view := &fakeView{cached: c.cached, server: c.server, probeErr: c.err}
+			if c.want == lost {
+				view.version = "9"
+			}
+			c.note.view = view
 			c.note.key = thing
 			got, err := c.note.proven(t.Context())
 			if got != c.want || !errors.Is(err, c.err) {
-				t.Errorf("proven: want %t, %v, got %t, %v", c.want, c.err, got, err)
+				t.Errorf("proven: want %v, %v, got %v, %v", c.want, c.err, got, err)
 			}
 		})
 	}

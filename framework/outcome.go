@@ -15,15 +15,44 @@ type outcome struct {
 	// wait is when to come back although nothing may have changed; zero is
 	// never. It counts only when nothing failed.
 	wait time.Duration
+	// planned is from when wait counts; the zero time is the end of the pass.
+	planned time.Time
 	// retryAfter is how long the server asked to wait.
 	retryAfter time.Duration
 	// notes are what the caches must show before the next pass.
 	notes []note
+	// touches are the writes that succeeded; writes counts those tried.
+	touches []touch
+	writes  int
+	// paced is set when the pass wrote nothing yet: it has to wait its turn,
+	// but for no longer than deadline if that is set.
+	paced    bool
+	deadline time.Duration
+	// paused is set when the pass carried nothing out, as it was told to.
+	paused bool
+	// decision, actions and waitFor are the plan, for people; tried counts
+	// the actions that were begun.
+	decision string
+	actions  []string
+	waitFor  string
+	tried    int
+}
+
+// waitFrom is what is left of the wait; zero is never.
+func (o outcome) waitFrom(now time.Time) time.Duration {
+	if o.wait <= 0 || o.planned.IsZero() {
+		return o.wait
+	}
+	return max(o.wait-now.Sub(o.planned), time.Millisecond)
 }
 
 // word names the outcome for logs and metrics.
 func (o outcome) word() string {
 	switch {
+	case o.paced:
+		return "paced"
+	case o.err == nil && o.paused:
+		return "paused"
 	case o.err == nil && o.wait > 0:
 		return "wait"
 	case o.err == nil:
@@ -50,4 +79,8 @@ type identity struct {
 	// broken is set while the object does not decode: mending its status
 	// makes no new generation.
 	broken bool
+	// deleting and paused change what is to be done without a generation.
+	deleting, paused bool
+	// epoch counts the schemas that the API server has been seen to have.
+	epoch int
 }

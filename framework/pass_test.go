@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -89,7 +90,7 @@ type passWorld struct {
 	recorder *record.FakeRecorder
 }
 
-func newPassWorld(t *testing.T, s *scripted) *passWorld {
+func newPassWorld(t testing.TB, s *scripted) *passWorld {
 	t.Helper()
 	events := record.NewFakeRecorder(100)
 	m, err := NewManager(ManagerOptions{
@@ -101,8 +102,13 @@ func newPassWorld(t *testing.T, s *scripted) *passWorld {
 	}
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "svc", UID: "u", ResourceVersion: "7", Generation: 3}}
 	client := &fakeClient[*corev1.Service]{
-		patch: func(string, types.PatchType, []byte, ...string) (*corev1.Service, error) {
+		patch: func(_ string, _ types.PatchType, body []byte, sub ...string) (*corev1.Service, error) {
 			out := svc.DeepCopy()
+			if len(sub) > 0 {
+				if err := json.Unmarshal(body, out); err != nil {
+					return nil, err
+				}
+			}
 			out.ResourceVersion = "8"
 			return out, nil
 		},
@@ -110,7 +116,7 @@ func newPassWorld(t *testing.T, s *scripted) *passWorld {
 	}
 	r := NewResource(m, ResourceOptions[*corev1.Service]{
 		Resource: corev1.SchemeGroupVersion.WithResource("services"), Kind: "Service", Namespace: "n",
-		New: func() *corev1.Service { return &corev1.Service{} }, Client: client,
+		Client: client,
 	})
 	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
 	if err := store.Add(svc); err != nil {
@@ -126,7 +132,7 @@ func newPassWorld(t *testing.T, s *scripted) *passWorld {
 
 func (w *passWorld) run(t *testing.T) outcome {
 	t.Helper()
-	return w.pass(t.Context(), keyOf(w.svc))
+	return w.pass(t.Context(), keyOf(w.svc), visit{})
 }
 
 func (w *passWorld) events() []string {
@@ -281,7 +287,7 @@ func TestRefusalAndVerdictShowInReady(t *testing.T) {
 			s := &scripted{plan: Plan[string]{Actions: []string{"a"}}, status: ready(metav1.ConditionTrue, "Good")}
 			s.act = func(string) (Result, error) { return Result{}, c.err }
 			w := newPassWorld(t, s)
-			desired := withVerdict(w.Options, w.svc, s.Status(time.Time{}, w.svc, 0, nil), c.err, time.Unix(5, 0))
+			desired := withRemark(w.Options, w.svc, s.Status(time.Time{}, w.svc, 0, nil), remark{err: c.err}, time.Unix(5, 0))
 			var got []said
 			for _, condition := range desired.Status.Conditions {
 				got = append(got, said{condition.Type, string(condition.Status), condition.Reason})
@@ -347,7 +353,7 @@ func TestWhatAFailureSaidGoesWithIt(t *testing.T) {
 			svc := w.svc.DeepCopy()
 			svc.Status.Conditions = c.stored
 			before := svc.DeepCopy()
-			desired := withVerdict(w.Options, svc, svc, nil, time.Unix(5, 0))
+			desired := withRemark(w.Options, svc, svc, remark{}, time.Unix(5, 0))
 			if diff := cmp.Diff(c.want, desired.Status.Conditions); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}

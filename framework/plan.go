@@ -39,8 +39,9 @@ type Reconciler[T Object, W, A any] interface {
 
 	// Status returns obj with its whole desired status, as a copy when it
 	// differs. It is pure and is called after acting, also when an action
-	// failed: done then ends with that action and its error. Conditions the
-	// framework owns are added afterwards.
+	// failed: done then ends with that action and its error. It keeps
+	// conditions that are not its own: the framework adds and removes
+	// SchemaSkew, HotLoop, Paused and Stalled afterwards.
 	Status(now time.Time, obj T, world W, done []Done[A]) T
 }
 
@@ -49,14 +50,18 @@ type Plan[A any] struct {
 	// Decision names what was decided, for logs and previews: a constant
 	// word of the kind's own vocabulary.
 	Decision string
-	// Actions are carried out in order; the first failure ends acting.
+	// Actions are carried out in order; the first failure ends acting. Their
+	// text goes into logs and the decision log: it holds no secret.
 	Actions []A
 	// Wait asks for the next pass after this long although nothing may have
 	// changed. Zero waits for a change only. It counts only if nothing
 	// failed.
 	Wait time.Duration
-	// Spread marks Wait as a periodic look rather than a deadline: it is
-	// stretched by up to a tenth, by a phase of the object's UID, so that
+	// WaitFor names what Wait is for, in a few constant words; people see it
+	// in the decision log.
+	WaitFor string
+	// Spread marks Wait as a periodic look rather than a deadline: it becomes
+	// half to one and a half of itself, by a phase of the object's UID, so that
 	// objects made together do not wake together.
 	Spread bool
 	// Events are told to users once per object and process.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestQueueIsNeverEmptyWhileWorkIsLeft(t *testing.T) {
-	q := newQueue(clock.RealClock{})
+	q := newQueue(clock.RealClock{}, func(int, time.Duration) {})
 	var left atomic.Int64
 	var workers sync.WaitGroup
 	for range 4 {
@@ -49,7 +49,7 @@ func TestQueueIsNeverEmptyWhileWorkIsLeft(t *testing.T) {
 }
 
 func TestQueueWithAKeyInWorkIsNotEmpty(t *testing.T) {
-	q := newQueue(clock.RealClock{})
+	q := newQueue(clock.RealClock{}, func(int, time.Duration) {})
 	defer q.ShutDown()
 	q.Add(thing)
 	if q.empty() {
@@ -69,7 +69,7 @@ func TestQueueWithAKeyInWorkIsNotEmpty(t *testing.T) {
 	if !q.empty() {
 		t.Error("want the queue empty")
 	}
-	q.after(thing, time.Hour)
+	q.AddAfter(thing, time.Hour)
 	if !q.empty() {
 		t.Error("want a key that waits for a time not to count")
 	}

@@ -23,8 +23,12 @@ type recorder struct {
 	// was judged, but for its metadata.
 	unchanged func(metav1.Object) bool
 	notes     []note
-	// writes counts the requests that were meant to change something.
-	writes int
+	// writes counts the requests that were meant to change something,
+	// touches are those that did.
+	writes  int
+	touches []touch
+	// unheld are the paths that the server did not keep of an apply.
+	unheld []string
 }
 
 type recorderKey struct{}
@@ -40,6 +44,11 @@ func recorderOf(ctx context.Context) *recorder {
 		return r
 	}
 	return &recorder{alive: func() bool { return true }, unchanged: func(metav1.Object) bool { return true }}
+}
+
+// touch remembers a write that succeeded.
+func (r *recorder) touch(kind, name string, m mark, paths ...string) {
+	r.touches = append(r.touches, touch{target: kind + " " + name, mark: m, paths: paths})
 }
 
 // note remembers what the caches must show before the next pass.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -13,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"polychrome.dev/controller/framework/owners"
 )
 
 // Client is the part of a generated typed client that a Resource uses.
@@ -30,8 +34,6 @@ type ResourceOptions[T Object] struct {
 	Kind string
 	// Namespace is where the objects are. Required.
 	Namespace string
-	// New makes an empty object. Required.
-	New func() T
 	// Client writes; a generated typed client of the namespace on the
 	// unary connection. Required.
 	Client Client[T]
@@ -43,7 +45,14 @@ type ResourceOptions[T Object] struct {
 	Selector labels.Selector
 	// Optional lets controllers work while the API is not served.
 	Optional bool
+	// CheckSchema compares the type with the schema that the API server
+	// serves, and says which fields it lacks. It is for kinds that are
+	// defined by a CustomResourceDefinition.
+	CheckSchema bool
 }
+
+// newObject makes an empty object: T is a pointer to a struct.
+func newObject[T Object]() T { return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) }
 
 // State is whether a resource can be read.
 type State int
@@ -75,14 +84,19 @@ type Resource[T Object] struct {
 
 	verdict atomic.Pointer[verdict]
 	nudged  chan struct{}
+	relive  chan struct{}
 	// refusal is the watch's, until the API has been looked at.
 	refusal  atomic.Pointer[error]
 	compared sync.Map // types.UID -> comparison
 	rejected sync.Map // types.UID -> comparison
+	skew
 
 	mu       sync.Mutex
 	handlers []func(T, bool)
-	turns    []func()
+	// moved are those handlers that also want an object as it was before a
+	// change of its labels or owners: it may have concerned somebody else.
+	moved []func(T)
+	turns []func()
 	// broken has every version of an object that did not decode and that
 	// the cache may still show: a newer one is here before it is there.
 	broken map[types.UID][]undecodable
@@ -116,6 +130,7 @@ func NewResource[T Object](m *Manager, o ResourceOptions[T]) *Resource[T] {
 		presence:        presence{rest: m.discovery, resource: o.Resource, namespace: o.Namespace},
 		restart:         m.restarter(o.Resource.GroupResource(), o.Namespace),
 		nudged:          make(chan struct{}, 1),
+		relive:          make(chan struct{}, 1),
 		broken:          map[types.UID][]undecodable{},
 	}
 	r.verdict.Store(&verdict{state: Unknown, err: fmt.Errorf("%s: not looked at yet", o.Resource.GroupResource())})
@@ -125,11 +140,42 @@ func NewResource[T Object](m *Manager, o ResourceOptions[T]) *Resource[T] {
 
 // OnChange calls handler with each object that comes, changes or (deleted)
 // goes, from the informer's goroutine: it must be quick and must not change
-// the object. Handlers are added before the manager runs.
+// the object. One that panics loses that event and no other; a lock that it
+// holds must be released by a defer. Handlers are added before the manager
+// runs.
 func (r *Resource[T]) OnChange(handler func(obj T, deleted bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.handlers = append(r.handlers, handler)
+	r.handlers = append(r.handlers, r.surviving(handler))
+}
+
+// surviving keeps a panic of a handler from ending the process, as it would
+// again after each restart. The first one is logged, all are counted.
+func (r *Resource[T]) surviving(handler func(T, bool)) func(T, bool) {
+	var first sync.Once
+	return func(obj T, deleted bool) {
+		defer func() {
+			value := recover()
+			if value == nil {
+				return
+			}
+			r.metrics.panics.WithLabelValues(r.resourceName()).Inc()
+			first.Do(func() {
+				r.log.Error("a handler of events panicked; no further panic of it is logged", "object", keyOf(obj).String(),
+					"deleted", deleted, "panic", fmt.Sprint(value), "stack", string(debug.Stack()))
+			})
+		}()
+		handler(obj, deleted)
+	}
+}
+
+// onMoved calls handler with an object as it was before its labels or owners
+// changed.
+func (r *Resource[T]) onMoved(handler func(T)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	surviving := r.surviving(func(obj T, _ bool) { handler(obj) })
+	r.moved = append(r.moved, func(obj T) { surviving(obj, false) })
 }
 
 // onTurn calls back when the state changes.
@@ -184,6 +230,11 @@ func typed[T Object](objects []any) []T {
 	return out
 }
 
+// Owner is an object of this resource as the owner of its children.
+func (r *Resource[T]) Owner(obj T) owners.Owner {
+	return owners.Owner{APIVersion: r.Resource.GroupVersion().String(), Kind: r.Kind, Name: obj.GetName(), UID: obj.GetUID()}
+}
+
 func (r *Resource[T]) resourceName() string { return r.Resource.GroupResource().String() }
 
 func (r *Resource[T]) optional() bool { return r.Optional }
@@ -192,6 +243,13 @@ func (r *Resource[T]) optional() bool { return r.Optional }
 func (r *Resource[T]) looked() bool { return r.verdict.Load().looked }
 
 func (r *Resource[T]) restartWatch() { r.restart() }
+
+func (r *Resource[T]) relist() {
+	select {
+	case r.relive <- struct{}{}:
+	default:
+	}
+}
 
 func (r *Resource[T]) seen() string {
 	now := r.verdict.Load()

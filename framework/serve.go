@@ -2,6 +2,7 @@ package framework
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -23,6 +24,7 @@ func (m *Manager) serve(ctx context.Context, background *sync.WaitGroup, fail co
 
 	metrics := http.NewServeMux()
 	metrics.Handle("GET /metrics", promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
+	metrics.HandleFunc("GET /debug/decisions", m.serveDecisions)
 	m.serveOn(ctx, m.Metrics, metrics, background, fail)
 }
 
@@ -63,8 +65,8 @@ func (m *Manager) ready(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(&report, "[ ] %s: dormant (%s)\n", r.resourceName(), r.State())
 		}
 	}
-	if m.Connections.Watches != nil {
-		for _, resource := range m.Connections.Watches.Silent(m.Clock.Now()) {
+	if m.Connections.watches != nil {
+		for _, resource := range m.Connections.watches.silent(time.Now()) {
 			ready = false
 			fmt.Fprintf(&report, "[-] %s: the watch is silent\n", resource)
 		}
@@ -74,4 +76,24 @@ func (m *Manager) ready(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	_, _ = w.Write([]byte(report.String()))
+}
+
+// serveDecisions answers with the decisions of all objects as JSON, or, when
+// the query tells controller, namespace and name, with why that object is as
+// it is.
+func (m *Manager) serveDecisions(w http.ResponseWriter, req *http.Request) {
+	query := req.URL.Query()
+	var answer any
+	if name := query.Get("name"); name == "" {
+		answer = map[string]any{"decisions": m.Decisions()}
+	} else {
+		why, err := m.Why(query.Get("controller"), Key{Namespace: query.Get("namespace"), Name: name})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		answer = why
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
 }

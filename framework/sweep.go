@@ -58,6 +58,7 @@ func (l *loop) sweepOnce() map[view]waiting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
+	l.active.turn(now)
 	longest := map[view]waiting{}
 	for key := range l.parked {
 		state := l.keys[key]
@@ -68,7 +69,7 @@ func (l *loop) sweepOnce() map[view]waiting {
 		state.notes = stillOpen(state.notes)
 		if len(state.notes) == 0 {
 			l.unpark(key, state)
-			l.queue.Add(key)
+			l.queue.add(key, causeCaughtUp)
 			continue
 		}
 		for _, n := range state.notes {
@@ -97,24 +98,27 @@ func (l *loop) probe(ctx context.Context, store view, longest waiting) {
 	l.probing.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
-		late, err := longest.note.proven(ctx)
+		found, err := longest.note.proven(ctx)
 		if err != nil {
-			l.log.Debug("asking about a late watch", "resource", store.resourceName(), "error", causes(err))
+			l.log.Debug("asking about a late watch", "resource", store.resourceName(), "error", causeChain(err))
 		}
-		l.answered(store, longest, late || err != nil)
+		l.answered(store, longest, found)
 	})
 }
 
-func (l *loop) answered(store view, longest waiting, late bool) {
+func (l *loop) answered(store view, longest waiting, found proof) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := l.late[store]
 	known.asking = false
 	now := l.clock.Now()
 	switch {
-	case !late && !longest.note.open():
+	case found != late && !longest.note.open():
 		// It was settled while the question was on its way.
-	case !late:
+	case found == lost:
+		l.log.Warn("filling a cache anew that has missed an event", "key", longest.key.String(), "resource", store.resourceName())
+		store.relist()
+	case found == vain:
 		l.metrics.vain.WithLabelValues(l.name).Inc()
 		l.log.Warn("dropped a note that waited in vain", "key", longest.key.String(), "resource", store.resourceName())
 		l.drop(longest.key, longest.note)

@@ -25,10 +25,10 @@ const silenceCheck = 15 * time.Second
 // errWatchRestarted ends the request of a watch that is to begin anew.
 var errWatchRestarted = errors.New("restarting the watch")
 
-// WatchTracker knows the open watches: when each last said anything, be it an
+// watchTracker knows the open watches: when each last said anything, be it an
 // event or a bookmark. It can end them, whereupon their informers watch on
 // from where they were.
-type WatchTracker struct {
+type watchTracker struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
 	open  map[*trackedWatch]struct{}
@@ -37,7 +37,7 @@ type WatchTracker struct {
 // trackedWatch is one watch request, from its sending to the closing of its
 // body.
 type trackedWatch struct {
-	tracker   *WatchTracker
+	tracker   *watchTracker
 	resource  schema.GroupResource
 	namespace string
 	cancel    context.CancelCauseFunc
@@ -48,24 +48,24 @@ type trackedWatch struct {
 	restarted bool
 }
 
-func newWatchTracker() *WatchTracker {
-	return &WatchTracker{clock: clock.RealClock{}, open: map[*trackedWatch]struct{}{}}
+func newWatchTracker() *watchTracker {
+	return &watchTracker{clock: clock.RealClock{}, open: map[*trackedWatch]struct{}{}}
 }
 
-// Restart ends the watches of a resource, those that show namespace: of it,
+// restart ends the watches of a resource, those that show namespace: of it,
 // and of all namespaces; an empty namespace means every watch of the
 // resource. It returns how many there were. An informer sees an ordinary end
 // and watches on at once, without a list.
-func (t *WatchTracker) Restart(group, resource, namespace string) int {
+func (t *watchTracker) restart(group, resource, namespace string) int {
 	wanted := schema.GroupResource{Group: group, Resource: resource}
-	return len(t.restart(func(w *trackedWatch) bool {
+	return len(t.end(func(w *trackedWatch) bool {
 		return w.resource == wanted && (namespace == "" || w.namespace == "" || w.namespace == namespace)
 	}))
 }
 
-// Ages tells for each resource with an open watch, as plural.group, for how
+// ages tells for each resource with an open watch, as plural.group, for how
 // long the quietest of its watches has said nothing.
-func (t *WatchTracker) Ages(now time.Time) map[string]time.Duration {
+func (t *watchTracker) ages(now time.Time) map[string]time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ages := make(map[string]time.Duration, len(t.open))
@@ -76,11 +76,11 @@ func (t *WatchTracker) Ages(now time.Time) map[string]time.Duration {
 	return ages
 }
 
-// Silent names the resources with a watch that has been silent for too long,
+// silent names the resources with a watch that has been silent for too long,
 // sorted.
-func (t *WatchTracker) Silent(now time.Time) []string {
+func (t *watchTracker) silent(now time.Time) []string {
 	var silent []string
-	for name, age := range t.Ages(now) {
+	for name, age := range t.ages(now) {
 		if age > maxSilence {
 			silent = append(silent, name)
 		}
@@ -89,9 +89,9 @@ func (t *WatchTracker) Silent(now time.Time) []string {
 	return silent
 }
 
-// Run restarts watches that have been silent for too long, until ctx ends.
+// run restarts watches that have been silent for too long, until ctx ends.
 // Silence is measured by clock from then on.
-func (t *WatchTracker) Run(ctx context.Context, clock clock.WithTicker) {
+func (t *watchTracker) run(ctx context.Context, clock clock.WithTicker) {
 	t.measureBy(clock)
 	ticker := clock.NewTicker(silenceCheck)
 	defer ticker.Stop()
@@ -101,7 +101,7 @@ func (t *WatchTracker) Run(ctx context.Context, clock clock.WithTicker) {
 			return
 		case <-ticker.C():
 			now := clock.Now()
-			for _, watch := range t.restart(func(w *trackedWatch) bool { return now.Sub(w.heard) > maxSilence }) {
+			for _, watch := range t.end(func(w *trackedWatch) bool { return now.Sub(w.heard) > maxSilence }) {
 				klog.FromContext(ctx).Info("restarting a silent watch",
 					"resource", watch.resource.String(), "namespace", watch.namespace, "heard", watch.heard)
 			}
@@ -109,7 +109,7 @@ func (t *WatchTracker) Run(ctx context.Context, clock clock.WithTicker) {
 	}
 }
 
-func (t *WatchTracker) measureBy(clock clock.PassiveClock) {
+func (t *watchTracker) measureBy(clock clock.PassiveClock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clock = clock
@@ -118,8 +118,8 @@ func (t *WatchTracker) measureBy(clock clock.PassiveClock) {
 	}
 }
 
-// restart ends the watches that are chosen and have not been ended yet.
-func (t *WatchTracker) restart(chosen func(*trackedWatch) bool) []*trackedWatch {
+// end ends the watches that are chosen and have not been ended yet.
+func (t *watchTracker) end(chosen func(*trackedWatch) bool) []*trackedWatch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var ended []*trackedWatch
@@ -133,7 +133,7 @@ func (t *WatchTracker) restart(chosen func(*trackedWatch) bool) []*trackedWatch 
 	return ended
 }
 
-func (t *WatchTracker) roundTrip(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+func (t *watchTracker) roundTrip(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 	resource, namespace := resourceOfPath(req.URL.Path)
 	ctx, cancel := context.WithCancelCause(req.Context())
 	watch := &trackedWatch{tracker: t, resource: resource, namespace: namespace, cancel: cancel}

@@ -52,11 +52,11 @@ func TestAgesCountEventsAndBookmarks(t *testing.T) {
 	w.wantAges(map[string]time.Duration{"pods": 0})
 
 	w.clock.Step(maxSilence)
-	if got := w.tracker.Silent(w.clock.Now()); got != nil {
+	if got := w.tracker.silent(w.clock.Now()); got != nil {
 		t.Errorf("Silent = %v, want none yet", got)
 	}
 	w.clock.Step(time.Second)
-	if diff := cmp.Diff([]string{"pods"}, w.tracker.Silent(w.clock.Now())); diff != "" {
+	if diff := cmp.Diff([]string{"pods"}, w.tracker.silent(w.clock.Now())); diff != "" {
 		t.Errorf("Silent (-want +got):\n%s", diff)
 	}
 	pods.Stop()
@@ -83,10 +83,10 @@ func TestRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWatched(t)
 			watches := []watch.Interface{w.watch("apps"), w.watch("other"), w.watch("")}
-			if got := w.tracker.Restart(test.group, test.resource, test.namespace); got != test.want {
+			if got := w.tracker.restart(test.group, test.resource, test.namespace); got != test.want {
 				t.Errorf("Restart = %d, want %d", got, test.want)
 			}
-			if got := w.tracker.Restart(test.group, test.resource, test.namespace); got != 0 {
+			if got := w.tracker.restart(test.group, test.resource, test.namespace); got != 0 {
 				t.Errorf("Restart again = %d, want 0: they are ending", got)
 			}
 			ended := make(chan int)
@@ -118,13 +118,13 @@ func TestAnInformerWatchesOnWithoutAList(t *testing.T) {
 	server := newListWatchServer(t)
 	server.put(goodPod("pod", "1"))
 	c := Connect(&rest.Config{Host: server.url})
-	tracker := c.Watches
+	tracker := c.watches
 	informer := runInformer(t, podListWatchVia(t, c.Watch, nil))
 	informer.wait("the pod", func() bool { return informer.pod("pod") != nil })
 	// A watch that ends at once without an event counts as failed.
 	server.put(goodPod("pod", "2"))
 	informer.wait("a change", func() bool { return informer.pod("pod").Labels["version"] == "2" })
-	if got := tracker.Restart("", "pods", "apps"); got != 1 {
+	if got := tracker.restart("", "pods", "apps"); got != 1 {
 		t.Fatalf("Restart = %d, want 1", got)
 	}
 	server.put(goodPod("pod", "3"))
@@ -151,13 +151,13 @@ func TestAWatchThatNeverBeginsCanBeRestarted(t *testing.T) {
 		failed <- err
 	}()
 	<-sent
-	if got := tracker.Restart("", "pods", ""); got != 1 {
+	if got := tracker.restart("", "pods", ""); got != 1 {
 		t.Errorf("Restart = %d, want 1", got)
 	}
 	if err := <-failed; !errors.Is(err, errWatchRestarted) {
 		t.Errorf("RoundTrip: %v, want %v", err, errWatchRestarted)
 	}
-	if ages := tracker.Ages(time.Now()); len(ages) != 0 {
+	if ages := tracker.ages(time.Now()); len(ages) != 0 {
 		t.Errorf("Ages = %v, want none left", ages)
 	}
 }
@@ -169,8 +169,8 @@ func TestSilenceIsMeasuredByTheClockOfTheWatchdog(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	ahead := clocktesting.NewFakeClock(w.clock.Now().Add(time.Hour))
-	w.tracker.Run(ended, ahead)
-	if got := w.tracker.Ages(ahead.Now())["pods"]; got != 0 {
+	w.tracker.run(ended, ahead)
+	if got := w.tracker.ages(ahead.Now())["pods"]; got != 0 {
 		t.Errorf("age = %s, want none by the clock an hour ahead", got)
 	}
 }
@@ -182,7 +182,7 @@ func TestTheWatchdogRestartsSilentWatches(t *testing.T) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		w.tracker.Run(ctx, w.clock)
+		w.tracker.run(ctx, w.clock)
 	}()
 	for waited := time.Duration(0); waited <= maxSilence; waited += silenceCheck {
 		for !w.clock.HasWaiters() {
@@ -211,7 +211,7 @@ func TestTheWatchdogRestartsSilentWatches(t *testing.T) {
 type watched struct {
 	t       *testing.T
 	server  *talkingServer
-	tracker *WatchTracker
+	tracker *watchTracker
 	clock   *clocktesting.FakeClock
 	clients kubernetes.Interface
 }
@@ -223,8 +223,8 @@ func newWatched(t *testing.T) *watched {
 	server := newConnectionServer(t, talking.serve)
 	c := Connect(server.config)
 	clock := clocktesting.NewFakeClock(time.Now())
-	c.Watches.clock = clock
-	return &watched{t, talking, c.Watches, clock, clientsOf(t, c.Watch)}
+	c.watches.clock = clock
+	return &watched{t, talking, c.watches, clock, clientsOf(t, c.Watch)}
 }
 
 func (w *watched) watch(namespace string) watch.Interface {
@@ -238,7 +238,7 @@ func (w *watched) watch(namespace string) watch.Interface {
 
 func (w *watched) wantAges(want map[string]time.Duration) {
 	w.t.Helper()
-	if diff := cmp.Diff(want, w.tracker.Ages(w.clock.Now())); diff != "" {
+	if diff := cmp.Diff(want, w.tracker.ages(w.clock.Now())); diff != "" {
 		w.t.Errorf("Ages (-want +got):\n%s", diff)
 	}
 }

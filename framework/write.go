@@ -24,6 +24,7 @@ func (r *Resource[T]) Delete(ctx context.Context, obj T) error {
 	rec := recorderOf(ctx)
 	if err == nil || apierrors.IsNotFound(err) {
 		rec.note(note{kind: noteGone, view: r, key: keyOf(obj), uid: uid, terminatingIsGone: err == nil})
+		rec.touch(r.Kind, obj.GetName(), mark{uid: uid}, "deleted")
 		if uid == rec.uid {
 			rec.gone = true
 		}
@@ -89,7 +90,7 @@ func (r *Resource[T]) swapFinalizers(ctx context.Context, obj T, finalizers []st
 	if err != nil {
 		return r.failedOn(ctx, obj, fmt.Errorf("%s %s %s: %w", attempt, r.Kind, obj.GetName(), err))
 	}
-	r.noteSeen(ctx, out)
+	r.noteSeen(ctx, out, "metadata.finalizers")
 	return nil
 }
 
@@ -127,20 +128,21 @@ func finalizerPatch(uid types.UID, old, finalizers []string) ([]byte, error) {
 // patchStatus writes the changed fields of a status, on the condition that
 // the object is still the version that was judged: the list of conditions is
 // replaced whole, and a UID in a status patch is not checked by the server.
-func (r *Resource[T]) patchStatus(ctx context.Context, obj T, version string, status any) error {
+func (r *Resource[T]) patchStatus(ctx context.Context, obj T, version string, status map[string]any, paths []string) (T, error) {
+	var none T
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": version},
 		"status":   status,
 	})
 	if err != nil {
-		return fmt.Errorf("writing the status of %s %s: %w", r.Kind, obj.GetName(), err)
+		return none, fmt.Errorf("writing the status of %s %s: %w", r.Kind, obj.GetName(), err)
 	}
 	out, err := r.Client.Patch(ctx, obj.GetName(), types.MergePatchType, body,
 		metav1.PatchOptions{FieldManager: r.names.FieldManager}, "status")
 	r.count(ctx, "status", err)
 	if err != nil {
-		return r.failedOn(ctx, obj, fmt.Errorf("writing the status of %s %s: %w", r.Kind, obj.GetName(), err))
+		return none, r.failedOn(ctx, obj, fmt.Errorf("writing the status of %s %s: %w", r.Kind, obj.GetName(), err))
 	}
-	r.noteSeen(ctx, out)
-	return nil
+	r.noteSeen(ctx, out, paths...)
+	return out, nil
 }

@@ -1,7 +1,6 @@
 package reconcilers
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,15 +22,8 @@ type Clients struct {
 
 // NewClients makes the clients of both connections.
 func NewClients(connections framework.Connections) (Clients, error) {
-	unary, err := versioned.NewForConfig(connections.Unary)
-	if err != nil {
-		return Clients{}, fmt.Errorf("making the client for requests: %w", err)
-	}
-	watch, err := versioned.NewForConfig(connections.Watch)
-	if err != nil {
-		return Clients{}, fmt.Errorf("making the client for watches: %w", err)
-	}
-	return Clients{Unary: unary, Watch: watch}, nil
+	unary, watch, err := framework.Clients(connections, versioned.NewForConfig)
+	return Clients{Unary: unary, Watch: watch}, err
 }
 
 // decoded is told of each object as it is decoded; see ResourceOptions.
@@ -42,13 +34,13 @@ type decoded[T framework.Object] = func(obj T, raw []byte, err error)
 func tolerant[T interface {
 	framework.Object
 	runtime.Object
-}](watch versioned.Interface, client rest.Interface, namespace, resource string, newObject func() T,
+}](watch versioned.Interface, client rest.Interface, namespace, resource string, empty T,
 ) func(decoded[T]) cache.SharedIndexInformer {
 	return func(told decoded[T]) cache.SharedIndexInformer {
 		factory := externalversions.NewSharedInformerFactoryWithOptions(watch, 0, externalversions.WithNamespace(namespace))
-		return factory.InformerFor(newObject(), func(versioned.Interface, time.Duration) cache.SharedIndexInformer {
+		return factory.InformerFor(empty, func(versioned.Interface, time.Duration) cache.SharedIndexInformer {
 			return cache.NewSharedIndexInformerWithOptions(
-				framework.TolerantListWatch(client, namespace, resource, newObject, told), newObject(),
+				framework.TolerantListWatch(client, namespace, resource, told), empty,
 				cache.SharedIndexInformerOptions{})
 		})
 	}

@@ -15,26 +15,24 @@ import (
 // workers how many passes run at once, 0 for the framework's default. It
 // returns whether all work is done, for tests.
 func AddConversations(m *framework.Manager, c Clients, namespace string, workers int, o conversation.Options) (idle func() bool) {
-	newConversation := func() *polychromev1alpha1.Conversation { return &polychromev1alpha1.Conversation{} }
 	conversations := framework.NewResource(m, framework.ResourceOptions[*polychromev1alpha1.Conversation]{
 		Resource:  polychromev1alpha1.SchemeGroupVersion.WithResource("conversations"),
 		Kind:      "Conversation",
 		Namespace: namespace,
-		New:       newConversation,
 		Client:    c.Unary.PolychromeV1alpha1().Conversations(namespace),
 		Informer: tolerant(c.Watch, c.Watch.PolychromeV1alpha1().RESTClient(), namespace,
-			"conversations", newConversation),
+			"conversations", &polychromev1alpha1.Conversation{}),
+		CheckSchema: true,
 	})
-	newClaim := func() *agentsandboxv1alpha1.SandboxClaim { return &agentsandboxv1alpha1.SandboxClaim{} }
 	claims := framework.NewResource(m, framework.ResourceOptions[*agentsandboxv1alpha1.SandboxClaim]{
 		Resource:  agentsandboxv1alpha1.SchemeGroupVersion.WithResource("sandboxclaims"),
 		Kind:      "SandboxClaim",
 		Namespace: namespace,
-		New:       newClaim,
 		Client:    c.Unary.AgentSandboxV1alpha1().SandboxClaims(namespace),
 		Informer: tolerant(c.Watch, c.Watch.AgentSandboxV1alpha1().RESTClient(), namespace,
-			"sandboxclaims", newClaim),
-		Optional: true,
+			"sandboxclaims", &agentsandboxv1alpha1.SandboxClaim{}),
+		Optional:    true,
+		CheckSchema: true,
 	})
 	slotFree := &framework.Trigger{}
 	o.Conversations, o.Claims, o.Wake = conversations, claims, slotFree.Fire

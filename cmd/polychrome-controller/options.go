@@ -110,7 +110,7 @@ func flags(o *options, given *raw) *pflag.FlagSet {
 	fs.StringVar(&given.retention, flagRetention, "", fmt.Sprintf("how long a closed conversation is kept; 0 is for ever (default %d)", conversation.DefaultRetentionSeconds))
 	fs.BoolVar(&o.leaderElect, "leader-elect", true, "work only while holding the lease, so that several processes can stand by")
 	fs.StringVar(&o.healthAddress, flagHealth, ":8081", `address of /healthz, /livez and /readyz; "off" for none`)
-	fs.StringVar(&o.metricsAddress, flagMetrics, "127.0.0.1:8080", `loopback address of /metrics; "off" for none`)
+	fs.StringVar(&o.metricsAddress, flagMetrics, "127.0.0.1:8080", `loopback address of /metrics and /debug/decisions; "off" for none`)
 	fs.StringVar(&o.logFormat, "log-format", "json", "json or text")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	fs.IntVar(&o.workers, flagWorkers, 8, "how many objects of a kind are worked on at once")

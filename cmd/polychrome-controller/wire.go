@@ -8,11 +8,7 @@ import (
 	"net"
 	"os"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/scheme"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
 
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
@@ -44,7 +40,7 @@ func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logge
 	if err != nil {
 		return err
 	}
-	recorder, endEvents, err := startEvents(ctx, connections.Unary, o.namespace)
+	recorder, endEvents, err := framework.NewEvents(ctx, connections.Unary, o.namespace, component)
 	if err != nil {
 		return err
 	}
@@ -101,18 +97,6 @@ func electionFor(o *options, config *rest.Config) (*framework.Election, error) {
 		return nil, err
 	}
 	return &framework.Election{Namespace: o.namespace, Name: leaseName, Identity: identity, Config: apart(config)}, nil
-}
-
-// startEvents makes the recorder of what users see with kubectl events.
-func startEvents(ctx context.Context, config *rest.Config, namespace string) (record.EventRecorder, func(), error) {
-	client, err := corev1client.NewForConfig(config)
-	if err != nil {
-		return nil, nil, fmt.Errorf("making the client of events: %w", err)
-	}
-	// Not ended by ctx: passes in flight then still have something to say.
-	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
-	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.Events(namespace)})
-	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component}), broadcaster.Shutdown, nil
 }
 
 // listen opens a port; the manager serves on it.

@@ -47,6 +47,11 @@ func Remove(conds []metav1.Condition, conditionType string) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conds), func(c metav1.Condition) bool { return c.Type == conditionType })
 }
 
+// Has reports whether conds has a condition of a type.
+func Has(conds []metav1.Condition, conditionType string) bool {
+	return meta.FindStatusCondition(conds, conditionType) != nil
+}
+
 // Same reports whether a and b say the same: equal types, status and
 // reasons, in any order. Messages, times and generations may differ.
 func Same(a, b []metav1.Condition) bool {

@@ -27,7 +27,9 @@ type Fault struct {
 	Times int
 
 	// Hold keeps a request back until the channel is closed or something
-	// is sent to it. With nothing else, the request then goes its way.
+	// is sent to it. With nothing else, the request then goes its way. A
+	// channel that nobody closes is a stall, which the client's own deadline
+	// ends.
 	Hold <-chan struct{}
 	// Status answers in the server's place, as an API server would.
 	Status int

@@ -3,6 +3,7 @@ package frameworktest
 import (
 	"context"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -11,13 +12,17 @@ import (
 // them from the server at once, as a real network would.
 type stream struct {
 	transport *Transport
+	resource  string
 	ctx       context.Context
 	body      io.ReadCloser
+	framing   framing
 	arrived   chan struct{}
 	ended     chan struct{}
 	endOnce   sync.Once
 	// frozen is guarded by the transport's mutex.
 	frozen bool
+	// held is an event that comes after the next one; it is the pump's.
+	held []byte
 
 	mu     sync.Mutex
 	chunks []chunk
@@ -30,33 +35,59 @@ type chunk struct {
 	at   time.Time
 }
 
-func (t *Transport) follow(ctx context.Context, body io.ReadCloser) *stream {
-	s := &stream{transport: t, ctx: ctx, body: body, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
+func (t *Transport) follow(ctx context.Context, resource string, resp *http.Response) *stream {
+	s := &stream{
+		transport: t, resource: resource, ctx: ctx, body: resp.Body,
+		framing: framingOf(resp.Header.Get("Content-Type"), resp.Body),
+		arrived: make(chan struct{}, 1), ended: make(chan struct{}),
+	}
 	t.mu.Lock()
 	s.frozen = t.frozen
 	t.streams[s] = struct{}{}
+	if t.cut {
+		s.end()
+	}
 	t.mu.Unlock()
 	go s.pump()
 	return s
 }
 
 func (s *stream) pump() {
-	buffer := make([]byte, 64<<10)
 	for {
-		n, err := s.body.Read(buffer)
-		s.mu.Lock()
-		if n > 0 {
-			s.chunks = append(s.chunks, chunk{data: append([]byte(nil), buffer[:n]...), at: time.Now()})
+		frame, err := s.framing.next()
+		var frames [][]byte
+		if len(frame) > 0 {
+			frames = s.passOn(frame)
 		}
-		s.err = err
-		s.mu.Unlock()
-		select {
-		case s.arrived <- struct{}{}:
-		default:
+		if err != nil && s.held != nil {
+			frames = append(frames, s.held)
 		}
-		if err != nil {
+		if s.came(frames, err) {
 			return
 		}
+	}
+}
+
+// came takes over what the server has sent; true when no more will come.
+func (s *stream) came(frames [][]byte, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return true
+	}
+	for _, frame := range frames {
+		s.chunks = append(s.chunks, chunk{data: frame, at: time.Now()})
+	}
+	s.err = err
+	s.announce()
+	return err != nil
+}
+
+// announce wakes the reader.
+func (s *stream) announce() {
+	select {
+	case s.arrived <- struct{}{}:
+	default:
 	}
 }
 
@@ -100,7 +131,7 @@ func (s *stream) pause(wait time.Duration, moved <-chan struct{}) error {
 // wait, zero for as long as nothing changes.
 func (s *stream) due() (moved <-chan struct{}, wait time.Duration, open bool) {
 	s.transport.mu.Lock()
-	frozen, lag, moved := s.frozen, s.transport.lag, s.transport.moved
+	frozen, lag, moved := s.frozen, s.transport.lagOf(s.resource), s.transport.moved
 	s.transport.mu.Unlock()
 	if frozen {
 		return moved, 0, false

@@ -1,6 +1,7 @@
 package frameworktest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -12,19 +13,22 @@ import (
 // of what they asked. All clients whose configuration it wraps share it. It
 // is safe for concurrent use, and may be changed while they work.
 type Transport struct {
-	mu      sync.Mutex
-	log     []*Request
-	faults  []*Injected
-	lag     time.Duration
+	mu          sync.Mutex
+	log         []*Request
+	faults      []*Injected
+	eventFaults []eventFault
+	// lags is by resource; "" is for those without their own.
+	lags    map[string]time.Duration
 	frozen  bool
+	cut     bool
 	streams map[*stream]struct{}
-	// moved is closed and replaced whenever lag or frozen change.
+	// moved is closed and replaced whenever lags or frozen change.
 	moved chan struct{}
 }
 
 // NewTransport makes a transport without faults.
 func NewTransport() *Transport {
-	return &Transport{streams: map[*stream]struct{}{}, moved: make(chan struct{})}
+	return &Transport{lags: map[string]time.Duration{}, streams: map[*stream]struct{}{}, moved: make(chan struct{})}
 }
 
 // Wrap is for the Wrap of a rest.Config.
@@ -32,10 +36,28 @@ func (t *Transport) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &tripper{transport: t, next: next}
 }
 
-// LagWatches has every byte of every watch arrive this much later than it
-// was sent, from now on; zero ends it. Bytes keep their order.
-func (t *Transport) LagWatches(lag time.Duration) {
-	t.change(func() { t.lag = lag })
+// LagWatches has every byte of the watches of some resources, as in
+// Request.Resource, arrive this much later than it was sent, from now on; zero
+// ends it. With no resource named it is for all watches, whatever was said
+// before. Bytes of one watch keep their order.
+func (t *Transport) LagWatches(lag time.Duration, resources ...string) {
+	t.change(func() {
+		if len(resources) == 0 {
+			clear(t.lags)
+			resources = []string{""}
+		}
+		for _, resource := range resources {
+			t.lags[resource] = lag
+		}
+	})
+}
+
+// lagOf is the lag of a resource's watches; its caller holds the mutex.
+func (t *Transport) lagOf(resource string) time.Duration {
+	if lag, own := t.lags[resource]; own {
+		return lag
+	}
+	return t.lags[""]
 }
 
 // FreezeWatches stops every watch that is open: its bytes are held back until
@@ -72,6 +94,21 @@ func (t *Transport) EndWatches() {
 	for s := range t.streams {
 		s.end()
 	}
+}
+
+// Cut ends all traffic for good, as when the process behind it is killed:
+// watches end, no answer arrives any more, and nothing is sent.
+func (t *Transport) Cut() {
+	t.mu.Lock()
+	t.cut = true
+	t.mu.Unlock()
+	t.EndWatches()
+}
+
+func (t *Transport) isCut() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.cut
 }
 
 func (t *Transport) change(how func()) {
@@ -126,6 +163,10 @@ func (t *tripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // RoundTrip sends a request, or does to it what a fault wants.
 func (t *tripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.transport.isCut() {
+		drop(req)
+		return nil, errCut
+	}
 	described := describe(req)
 	entry, fault := t.transport.begin(&described)
 	resp, err := t.answer(req, fault)
@@ -133,8 +174,12 @@ func (t *tripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	t.transport.answered(entry, resp.StatusCode)
+	if t.transport.isCut() {
+		_ = resp.Body.Close()
+		return nil, errCut
+	}
 	if described.Verb == "watch" && resp.StatusCode == http.StatusOK {
-		resp.Body = t.transport.follow(req.Context(), resp.Body)
+		resp.Body = t.transport.follow(req.Context(), described.Resource, resp)
 	}
 	return resp, nil
 }
@@ -200,3 +245,6 @@ func (t *Transport) answered(r *Request, code int) {
 
 // errReset is what a client sees when its connection is reset.
 var errReset = fmt.Errorf("read tcp: %w", syscall.ECONNRESET)
+
+// errCut is what a client sees behind Cut. It is none that clients retry.
+var errCut = errors.New("the transport is cut")

@@ -261,15 +261,29 @@ func (s *server) watch(t *testing.T) (lines <-chan string, ended <-chan error) {
 func TestWatchesLag(t *testing.T) {
 	s := serve(t)
 	lines, _ := s.watch(t)
-	for _, lag := range []time.Duration{0, 200 * time.Millisecond, 0} {
-		s.faults.LagWatches(lag)
+	const lag = 200 * time.Millisecond
+	for _, change := range []struct {
+		lag       time.Duration
+		resources []string
+		want      time.Duration
+	}{
+		{},
+		{lag, nil, lag},
+		{0, nil, 0},
+		{lag, []string{"secrets"}, 0},
+		{lag, []string{"secrets", "pods"}, lag},
+		{0, []string{"pods"}, 0},
+		{lag, nil, lag},
+		{0, nil, 0},
+	} {
+		s.faults.LagWatches(change.lag, change.resources...)
 		sent := time.Now()
 		s.said <- "word"
 		if got := <-lines; got != "word" {
 			t.Errorf("want the word, got %q", got)
 		}
-		if took := time.Since(sent); took < lag || lag == 0 && took > 150*time.Millisecond {
-			t.Errorf("with a lag of %s it took %s", lag, took)
+		if took := time.Since(sent); took < change.want || change.want == 0 && took > 150*time.Millisecond {
+			t.Errorf("with a lag of %s for %q it took %s", change.lag, change.resources, took)
 		}
 	}
 }

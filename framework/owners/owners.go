@@ -4,7 +4,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
 // Owner is the object that children are made for.
@@ -74,16 +73,17 @@ func Controller(child metav1.Object) (metav1.OwnerReference, bool) {
 	return metav1.OwnerReference{}, false
 }
 
-// Reference is the controller reference that makes a child the owner's. It
-// does not block the owner's deletion, which would need a right to the
-// owner's finalizers.
-func Reference(owner Owner) *applymeta.OwnerReferenceApplyConfiguration {
-	return applymeta.OwnerReference().
-		WithAPIVersion(owner.APIVersion).
-		WithKind(owner.Kind).
-		WithName(owner.Name).
-		WithUID(owner.UID).
-		WithController(true)
+// Fields is the reference by which a child names its controller, in the
+// fields of a JSON object. It does not hold the owner's deletion up.
+func (o Owner) Fields() map[string]any {
+	return map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "name": o.Name, "uid": string(o.UID), "controller": true}
+}
+
+// IsIn reports whether a reference, in the fields of a JSON object, is to the
+// owner, whatever else it says.
+func (o Owner) IsIn(reference any) bool {
+	fields, _ := reference.(map[string]any)
+	return o.UID != "" && fields["uid"] == string(o.UID)
 }
 
 func (o Owner) is(reference metav1.OwnerReference) bool {

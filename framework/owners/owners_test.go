@@ -80,8 +80,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestReferenceIsJudgedOurs(t *testing.T) {
-	raw, err := json.Marshal(owners.Reference(owner))
+func TestAReferenceOfOursIsJudgedOurs(t *testing.T) {
+	raw, err := json.Marshal(owner.Fields())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,14 @@ func TestReferenceIsJudgedOurs(t *testing.T) {
 	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{got}}}
 	if got := owners.Judge(owner, child); got != owners.Ours {
 		t.Errorf("Judge = %v, want ours", got)
+	}
+	for reference, want := range map[any]bool{"u1": false, nil: false} {
+		if got := owner.IsIn(reference); got != want {
+			t.Errorf("IsIn(%v) = %v, want %v", reference, got, want)
+		}
+	}
+	if !owner.IsIn(owner.Fields()) || owner.IsIn(map[string]any{"uid": "u2"}) || (owners.Owner{}).IsIn(map[string]any{"uid": ""}) {
+		t.Error("want the owner's UID, and no other, to tell")
 	}
 }
 

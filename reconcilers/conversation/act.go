@@ -83,7 +83,7 @@ func conflicted(err error) bool { return framework.Classify(err) == framework.Cl
 // conflict or a busy API server is no sign of that.
 func (r *Reconciler) teardownUnit(ctx context.Context, conv *polychromev1alpha1.Conversation, a Action) (framework.Result, error) {
 	err := r.backend.Teardown(ctx, conv, a.Unit)
-	if err == nil || !a.LastChance || conflicted(err) || framework.IsThrottled(err) {
+	if err == nil || !a.LastChance || conflicted(err) || framework.Classify(err) == framework.ClassThrottled {
 		return framework.Result{}, err
 	}
 	r.log.ErrorContext(ctx, "letting a deleted conversation go although its execution unit could not be torn down; the unit may be leaked",

@@ -103,12 +103,13 @@ func gone(conv *polychromev1alpha1.Conversation, u execution.Unit) bool {
 func (r *Reconciler) Plan(now time.Time, conv *polychromev1alpha1.Conversation, w World) framework.Plan[Action] {
 	at := now.Unix()
 	chosen := r.decide(at, conv, w)
-	wait, spread := r.wait(at, conv, w.Unit, chosen)
+	next := r.look(at, conv, w.Unit, chosen)
 	return framework.Plan[Action]{
 		Decision: chosen.String(),
 		Actions:  actions(at, conv, w, chosen),
-		Wait:     wait,
-		Spread:   spread,
+		Wait:     next.after,
+		WaitFor:  next.what,
+		Spread:   next.spread,
 		Events:   events(at, conv, w.Unit, chosen),
 	}
 }

@@ -35,9 +35,9 @@ func (o *oneClaim) Find(string, string) (*agentsandboxv1alpha1.SandboxClaim, boo
 	return o.claim, o.claim != nil, framework.Served
 }
 
-func (o *oneClaim) Drift(any) ([]string, error) {
+func (o *oneClaim) Look(owners.Owner, any) (framework.Child[*agentsandboxv1alpha1.SandboxClaim], error) {
 	o.compares++
-	return nil, nil
+	return framework.Child[*agentsandboxv1alpha1.SandboxClaim]{}, nil
 }
 
 func (o *oneClaim) Apply(context.Context, owners.Owner, any) (*agentsandboxv1alpha1.SandboxClaim, bool, error) {

@@ -38,13 +38,13 @@ func stamp(at *int64) (int64, bool) {
 }
 
 // sooner is the time to a deadline, exact, or a periodic look if that comes
-// first even when it is spread by its tenth. A deadline counts as passed one
+// first even when it is spread. A deadline counts as passed one
 // second after it, since times are whole seconds and compared strictly. One
 // that lies in the past is none: something else holds it up.
 func sooner(poll time.Duration, now, deadline int64) (wait time.Duration, spread bool) {
 	left := min(since(later(deadline, 1), now), longestWait)
 	exact := time.Duration(max(left, 0)) * time.Second
-	if exact > 0 && exact <= poll+poll/10 {
+	if exact > 0 && exact <= poll+poll/2 {
 		return exact, false
 	}
 	return poll, true

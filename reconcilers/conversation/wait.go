@@ -18,39 +18,54 @@ const (
 	settledPoll    = 5 * time.Minute
 )
 
-// wait is when to look again if nothing happens; spread marks a periodic look
-// that may be stretched.
-func (p rules) wait(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row) (wait time.Duration, spread bool) {
-	switch chosen {
-	case rowCleanupClosed, rowCloseIdle:
-		return afterClosing, false
-	case rowAddFinalizer:
-		return afterFinalizer, false
-	case rowSettleClosed, rowNoopClosed:
-		if expiry, ok := p.expiry(conv); ok {
-			return sooner(settledPoll, now, expiry)
-		}
-		return settledPoll, true
-	case rowCreateSandboxClaim:
-		return execution.TightPoll, true
-	case rowRollHarness, rowSyncStatus:
-		// A roll that has to wait leaves the conversation as it is.
-		return p.waitOpen(now, conv, u)
-	}
-	return 0, false
+// look is when to look again if nothing happens, and what for; spread marks a
+// periodic look that may be stretched.
+type look struct {
+	after  time.Duration
+	spread bool
+	what   string
 }
 
-func (p rules) waitOpen(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit) (time.Duration, bool) {
-	if gone(conv, u) {
-		return afterVanishing, false
+func (p rules) look(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row) look {
+	switch chosen {
+	case rowCleanupClosed, rowCloseIdle:
+		return look{after: afterClosing, what: "the end of the unit"}
+	case rowAddFinalizer:
+		return look{after: afterFinalizer, what: "the finalizer to be seen"}
+	case rowSettleClosed, rowNoopClosed:
+		if expiry, ok := p.expiry(conv); ok {
+			return lookBy(settledPoll, "a look at what is closed", now, expiry, "the end of the retention")
+		}
+		return look{after: settledPoll, spread: true, what: "a look at what is closed"}
+	case rowCreateSandboxClaim:
+		return look{after: execution.TightPoll, spread: true, what: "the unit to get ready"}
+	case rowRollHarness, rowSyncStatus:
+		// A roll that has to wait leaves the conversation as it is.
+		return p.lookOpen(now, conv, u)
 	}
-	poll := execution.TightPoll
+	return look{}
+}
+
+func (p rules) lookOpen(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit) look {
+	if gone(conv, u) {
+		return look{after: afterVanishing, what: "the unit to be made again"}
+	}
+	poll, what := execution.TightPoll, "the unit to get ready"
 	if u.Dialable() {
-		poll = p.readyPoll
+		poll, what = p.readyPoll, "a look at the ready unit"
 	}
 	if deadline, ok := idleDeadline(conv, u); ok {
 		busy, _ := busyUntil(now, conv)
-		return sooner(poll, now, max(deadline, busy-1))
+		return lookBy(poll, what, now, max(deadline, busy-1), "the idle deadline")
 	}
-	return poll, true
+	return look{after: poll, spread: true, what: what}
+}
+
+// lookBy is a periodic look, or one at a deadline that comes sooner.
+func lookBy(poll time.Duration, what string, now, deadline int64, deadlineFor string) look {
+	after, spread := sooner(poll, now, deadline)
+	if !spread {
+		what = deadlineFor
+	}
+	return look{after: after, spread: spread, what: what}
 }

@@ -20,7 +20,6 @@ import (
 
 	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/framework/frameworktest"
-	"polychrome.dev/controller/framework/owners"
 	"polychrome.dev/controller/test/framework/widget"
 )
 
@@ -71,7 +70,7 @@ func workload(w *widget.Widget) *appsapply.DeploymentApplyConfiguration {
 	quantities := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("1000m"), corev1.ResourceMemory: resource.MustParse("0.5Gi"),
 	}
-	return appsapply.Deployment(w.Name, w.Namespace).WithLabels(labels).WithOwnerReferences(owners.Reference(ownerFor(w))).
+	return appsapply.Deployment(w.Name, w.Namespace).WithLabels(labels).
 		WithSpec(appsapply.DeploymentSpec().WithReplicas(0).
 			WithSelector(metaapply.LabelSelector().WithMatchLabels(labels)).
 			WithTemplate(coreapply.PodTemplateSpec().WithLabels(labels).

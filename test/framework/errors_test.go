@@ -18,7 +18,6 @@ import (
 
 	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/framework/frameworktest"
-	"polychrome.dev/controller/framework/owners"
 	"polychrome.dev/controller/test/framework/widget"
 )
 
@@ -66,7 +65,7 @@ func TestARefusalShows(t *testing.T) {
 				s := standard(r)
 				s.acts[apply] = func(ctx context.Context, w *widget.Widget) (framework.Result, error) {
 					_, _, err := r.configMaps.Apply(ctx, ownerFor(w), coreapply.ConfigMap(w.Name, w.Namespace).
-						WithOwnerReferences(owners.Reference(ownerFor(w))).WithData(map[string]string{"no key!": ""}))
+						WithData(map[string]string{"no key!": ""}))
 					return framework.Result{}, err
 				}
 				return s

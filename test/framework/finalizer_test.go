@@ -73,6 +73,7 @@ func TestUnrelatedWritesDoNotDisturbFinalizers(t *testing.T) {
 	r.ready("w")
 	r.delete("w")
 	r.gone("w")
+	r.idle()
 	for _, request := range r.faults.Requests(frameworktest.By("patch"), frameworktest.On("widgets")) {
 		if request.Code != 200 {
 			t.Errorf("a write of finalizers was answered with %d", request.Code)

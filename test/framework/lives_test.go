@@ -159,7 +159,7 @@ func TestAnOptionalResourceTellsItsState(t *testing.T) {
 	}})
 	gizmos := framework.NewResource(r.program, framework.ResourceOptions[*widget.Widget]{
 		Resource: widget.GroupVersion.WithResource("gizmos"), Kind: "Gizmo", Namespace: namespace, Optional: true,
-		New: func() *widget.Widget { return &widget.Widget{} },
+
 		Informer: func(func(*widget.Widget, []byte, error)) cache.SharedIndexInformer {
 			panic("an informer of what is not there")
 		},

@@ -69,6 +69,9 @@ type rigOptions struct {
 	// deployments has the controller watch them too.
 	deployments bool
 	workers     int
+	passTimeout time.Duration
+	// resync is how often the informers hand on everything anew.
+	resync time.Duration
 	// manager has the last word on the manager's options.
 	manager func(*framework.ManagerOptions)
 	// beside is a rig whose program this one's controller runs in, too.
@@ -153,7 +156,7 @@ func (r *rig) assemble() {
 		watches = append(watches, framework.Watches(r.deploys, ownerOf[*appsv1.Deployment]))
 	}
 	r.controller = framework.New(r.program, framework.Options[*widget.Widget]{
-		Name: r.widgets.Resource, Resource: r.parents, Watches: watches, Workers: r.workers,
+		Name: r.widgets.Resource, Resource: r.parents, Watches: watches, Workers: r.workers, PassTimeout: r.passTimeout,
 		Triggers:   []*framework.Trigger{&r.trigger},
 		Conditions: func(w *widget.Widget) *[]metav1.Condition { return &w.Status.Conditions },
 	}, r.script(r))
@@ -164,11 +167,11 @@ func (r *rig) resources(connections framework.Connections) {
 	parents := must(widget.REST(connections.Watch))
 	kind := map[string]string{widget.Widgets.Resource: widget.Kind, widget.LooseWidgets.Resource: "LooseWidget"}[r.widgets.Resource]
 	r.parents = framework.NewResource(r.program, framework.ResourceOptions[*widget.Widget]{
-		Resource: r.widgets, Kind: kind, Namespace: r.namespace, New: func() *widget.Widget { return &widget.Widget{} },
+		Resource: r.widgets, Kind: kind, Namespace: r.namespace,
 		Client: &widget.Client{REST: must(widget.REST(connections.Unary)), Namespace: r.namespace, Resource: r.widgets.Resource},
 		Informer: func(decoded func(*widget.Widget, []byte, error)) cache.SharedIndexInformer {
-			lw := framework.TolerantListWatch(parents, r.namespace, r.widgets.Resource, func() *widget.Widget { return &widget.Widget{} }, decoded)
-			return cache.NewSharedIndexInformer(lw, &widget.Widget{}, 0, cache.Indexers{})
+			lw := framework.TolerantListWatch(parents, r.namespace, r.widgets.Resource, decoded)
+			return cache.NewSharedIndexInformer(lw, &widget.Widget{}, r.resync, cache.Indexers{})
 		},
 	})
 	var tweak internalinterfaces.TweakListOptionsFunc
@@ -179,9 +182,9 @@ func (r *rig) resources(connections framework.Connections) {
 	}
 	r.configMaps = framework.NewResource(r.program, framework.ResourceOptions[*corev1.ConfigMap]{
 		Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Kind: "ConfigMap", Namespace: r.namespace,
-		New: func() *corev1.ConfigMap { return &corev1.ConfigMap{} }, Client: unary.CoreV1().ConfigMaps(r.namespace),
+		Client: unary.CoreV1().ConfigMaps(r.namespace),
 		Informer: func(func(*corev1.ConfigMap, []byte, error)) cache.SharedIndexInformer {
-			return coreinformers.NewFilteredConfigMapInformer(watch, r.namespace, 0, cache.Indexers{}, tweak)
+			return coreinformers.NewFilteredConfigMapInformer(watch, r.namespace, r.resync, cache.Indexers{}, tweak)
 		},
 		Selector: selector, Optional: r.optional,
 	})
@@ -190,7 +193,7 @@ func (r *rig) resources(connections framework.Connections) {
 	}
 	r.deploys = framework.NewResource(r.program, framework.ResourceOptions[*appsv1.Deployment]{
 		Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Kind: "Deployment", Namespace: r.namespace,
-		New: func() *appsv1.Deployment { return &appsv1.Deployment{} }, Client: unary.AppsV1().Deployments(r.namespace),
+		Client: unary.AppsV1().Deployments(r.namespace),
 		Informer: func(func(*appsv1.Deployment, []byte, error)) cache.SharedIndexInformer {
 			return appsinformers.NewDeploymentInformer(watch, r.namespace, 0, cache.Indexers{})
 		},

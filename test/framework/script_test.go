@@ -98,14 +98,8 @@ func (s *script) Status(now time.Time, w *widget.Widget, seen world, done []fram
 }
 
 func (r *rig) observe(_ context.Context, w *widget.Widget) (world, error) {
-	var seen world
-	seen.child, _ = r.configMaps.Get(w.Namespace, w.Name)
-	if seen.child != nil && owners.Judge(ownerFor(w), seen.child) != owners.Ours {
-		return seen, nil
-	}
-	drift, err := r.configMaps.Drift(colored(w))
-	seen.drift = drift
-	return seen, err
+	child, err := r.configMaps.Look(ownerFor(w), colored(w))
+	return world{child: child.Object, drift: child.Drift}, err
 }
 
 func standardPlan(_ time.Time, w *widget.Widget, seen world) framework.Plan[action] {
@@ -166,7 +160,6 @@ func ownerFor(w *widget.Widget) owners.Owner {
 // colored is the child that a widget wants.
 func colored(w *widget.Widget) *coreapply.ConfigMapApplyConfiguration {
 	return coreapply.ConfigMap(w.Name, w.Namespace).
-		WithOwnerReferences(owners.Reference(ownerFor(w))).
 		WithLabels(map[string]string{"widget": w.Name}).
 		WithData(map[string]string{"color": w.Spec.Color})
 }

@@ -90,7 +90,7 @@ func TestHealthAndMetricsTell(t *testing.T) {
 	r := newRig(t, rigOptions{manager: func(o *framework.ManagerOptions) { o.Health, o.Metrics = health, metrics }})
 	framework.NewResource(r.program, framework.ResourceOptions[*widget.Widget]{
 		Resource: widget.GroupVersion.WithResource("gizmos"), Kind: "Gizmo", Namespace: r.namespace, Optional: true,
-		New: func() *widget.Widget { return &widget.Widget{} }, Informer: func(func(*widget.Widget, []byte, error)) cache.SharedIndexInformer { return nil },
+		Informer: func(func(*widget.Widget, []byte, error)) cache.SharedIndexInformer { return nil },
 	})
 	r.run()
 	r.create("red", "w")

@@ -35,7 +35,6 @@ func claimFor(
 	conv *polychromev1alpha1.Conversation, name, template, generation string,
 ) *applyagentsandbox.SandboxClaimApplyConfiguration {
 	claim := applyagentsandbox.SandboxClaim(name, conv.Namespace).
-		WithOwnerReferences(owners.Reference(ownerOf(conv))).
 		WithLabels(map[string]string{polychromev1alpha1.ConversationUIDLabel: string(conv.UID)}).
 		WithSpec(applyagentsandbox.SandboxClaimSpec().
 			WithSandboxTemplateRef(applyagentsandbox.SandboxTemplateRef().WithName(template)).

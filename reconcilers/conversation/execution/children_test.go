@@ -33,9 +33,6 @@ func TestTheClaimIsWholeAndHoldsNothingElse(t *testing.T) {
 			"name": "c1", "namespace": "chat",
 			"labels":      map[string]any{"polychrome.dev/conversation-uid": "uid-c1"},
 			"annotations": map[string]any{"polychrome.dev/harness-image-generation": generation},
-			"ownerReferences": []any{map[string]any{
-				"apiVersion": "polychrome.dev/v1alpha1", "kind": "Conversation", "name": "c1", "uid": "uid-c1", "controller": true,
-			}},
 		},
 		"spec": map[string]any{
 			"sandboxTemplateRef":    map[string]any{"name": template},

@@ -97,9 +97,9 @@ func (f *fakeClaims) Find(namespace, name string) (*agentsandboxv1alpha1.Sandbox
 	return f.claim, true, f.state
 }
 
-func (f *fakeClaims) Drift(any) ([]string, error) {
+func (f *fakeClaims) Look(owners.Owner, any) (framework.Child[*agentsandboxv1alpha1.SandboxClaim], error) {
 	f.compared++
-	return f.paths, f.err
+	return framework.Child[*agentsandboxv1alpha1.SandboxClaim]{Drift: f.paths}, f.err
 }
 
 func (f *fakeClaims) Apply(_ context.Context, _ owners.Owner, config any) (*agentsandboxv1alpha1.SandboxClaim, bool, error) {

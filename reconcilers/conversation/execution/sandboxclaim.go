@@ -28,7 +28,7 @@ type ClaimReader interface {
 	State() framework.State
 	Err() error
 	Find(namespace, name string) (claim *agentsandboxv1alpha1.SandboxClaim, found bool, state framework.State)
-	Drift(config any) ([]string, error)
+	Look(owner owners.Owner, config any) (framework.Child[*agentsandboxv1alpha1.SandboxClaim], error)
 }
 
 // ClaimWriter writes SandboxClaims.
@@ -113,12 +113,12 @@ func (b *SandboxClaims) drift(conv *polychromev1alpha1.Conversation, u Unit) ([]
 	if known, ok := b.compared.Load(conv.UID); ok && known.(comparison).basis == on {
 		return known.(comparison).paths, nil
 	}
-	paths, err := b.claims.Drift(claimFor(conv, u.Name, b.template, u.Generation))
+	claim, err := b.claims.Look(ownerOf(conv), claimFor(conv, u.Name, b.template, u.Generation))
 	if err != nil {
 		return nil, fmt.Errorf("comparing SandboxClaim %s: %w", u.Name, err)
 	}
-	b.compared.Store(conv.UID, comparison{basis: on, paths: paths})
-	return paths, nil
+	b.compared.Store(conv.UID, comparison{basis: on, paths: claim.Drift})
+	return claim.Drift, nil
 }
 
 // Ensure applies the claim. The one that exists keeps the generation it was

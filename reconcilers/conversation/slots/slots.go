@@ -160,10 +160,16 @@ func (s *Slots) outdated(key framework.Key, conv *polychromev1alpha1.Conversatio
 // change does something under the lock, then wakes as many of the waiting as
 // there are free slots. They ask again; none is kept for them.
 func (s *Slots) change(do func()) {
+	if woken := s.changed(do); len(woken) > 0 {
+		s.wake(woken...)
+	}
+}
+
+func (s *Slots) changed(do func()) (woken []framework.Key) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	before := s.taken()
 	do()
-	var woken []framework.Key
 	if now := s.taken(); now < before {
 		for free := s.limit - now; free > 0 && s.waiting.Len() > 0; free-- {
 			key := s.waiting.Front().Value.(framework.Key)
@@ -171,10 +177,7 @@ func (s *Slots) change(do func()) {
 			woken = append(woken, key)
 		}
 	}
-	s.mu.Unlock()
-	if len(woken) > 0 {
-		s.wake(woken...)
-	}
+	return woken
 }
 
 func (s *Slots) taken() int { return len(s.rolling) + len(s.admitted) }
