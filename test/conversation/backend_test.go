@@ -34,7 +34,7 @@ func newBareWorld(t *testing.T) (*world, *cluster.Cluster) {
 	return w, server
 }
 
-// claimCRD is a file with the CRD of SandboxClaims.
+// claimCRD is a file with the CRD of SandboxClaims as one version has it.
 func claimCRD(t *testing.T) string {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "crd-*.yaml")
@@ -42,7 +42,7 @@ func claimCRD(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := file.Write(testcrds.SandboxClaim); err != nil {
+	if _, err := file.Write(testcrds.SandboxClaimV1alpha1); err != nil {
 		t.Fatal(err)
 	}
 	return file.Name()

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"slices"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	agentsandboxv1alpha1 "polychrome.dev/controller/apis/agentsandbox/v1alpha1"
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
+	"polychrome.dev/controller/framework/frameworktest"
 	"polychrome.dev/controller/generated/clientset/versioned"
 	"polychrome.dev/controller/reconcilers"
 	"polychrome.dev/controller/reconcilers/conversation"
@@ -31,6 +31,11 @@ import (
 
 // settle is how long the world may take to become as it should.
 const settle = 60 * time.Second
+
+func TestMain(m *testing.M) {
+	framework.RouteKlog(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
 
 // world is one namespace, with a sandbox template, and the user's client.
 type world struct {
@@ -78,56 +83,33 @@ func (w *world) addTemplate(name string) {
 type process struct {
 	stop func()
 	idle func() bool
-	// requests counts what the controller asked, but for watches.
-	requests *counter
+	// requests are what the controller asked.
+	requests *frameworktest.Transport
 }
 
-// counter counts the requests of a client over all its connections.
-type counter struct {
-	mu   sync.Mutex
-	seen []string
-}
+// asks returns what the controller has asked so far, but for watches and
+// events.
+func (p *process) asks() []string { return p.requested(frameworktest.Unary) }
 
-// over counts what goes through one connection.
-func (c *counter) over(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		if r.URL.Query().Get("watch") != "true" && !strings.Contains(r.URL.Path, "/events") {
-			c.mu.Lock()
-			c.seen = append(c.seen, r.Method+" "+r.URL.Path)
-			c.mu.Unlock()
+// writes returns what was meant to change something, but for events.
+func (p *process) writes() []string { return p.requested(frameworktest.Writes) }
+
+func (p *process) requested(kind func(frameworktest.Request) bool) []string {
+	var asked []string
+	for _, r := range p.requests.Requests(kind) {
+		if r.Resource != "events" {
+			asked = append(asked, strings.TrimSpace(r.Verb+" "+r.Resource+" "+r.Name))
 		}
-		return next.RoundTrip(r)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// writes returns the requests so far that were meant to change something.
-func (c *counter) writes() []string {
-	return slices.DeleteFunc(c.all(), func(r string) bool { return strings.HasPrefix(r, http.MethodGet) })
-}
-
-func (c *counter) all() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.seen)
+	}
+	return asked
 }
 
 // start runs a controller over the namespace until stop, or the test, ends.
 func (w *world) start(o conversation.Options) *process {
 	w.t.Helper()
-	return w.startThrough(o, func(next http.RoundTripper) http.RoundTripper { return next })
-}
-
-// startThrough is start with all requests going through a round tripper.
-func (w *world) startThrough(o conversation.Options, through func(http.RoundTripper) http.RoundTripper) *process {
-	w.t.Helper()
 	config := rest.CopyConfig(w.config)
-	requests := &counter{}
-	config.Wrap(through)
-	config.Wrap(requests.over)
+	requests := frameworktest.NewTransport()
+	config.Wrap(requests.Wrap)
 	connections := framework.Connect(config)
 	manager, err := framework.NewManager(framework.ManagerOptions{
 		Names: framework.Names{

@@ -25,14 +25,13 @@ func TestBootTakesFourWrites(t *testing.T) {
 	conv := w.eventuallyReady("boot")
 	w.eventuallyIdle(p)
 
-	base := "/apis/polychrome.dev/v1alpha1/namespaces/" + w.ns + "/conversations/boot"
 	want := []string{
-		"PATCH " + base,
-		"PATCH /apis/extensions.agents.x-k8s.io/v1alpha1/namespaces/" + w.ns + "/sandboxclaims/boot",
-		"PATCH " + base + "/status",
-		"PATCH " + base + "/status",
+		"patch conversations boot",
+		"apply sandboxclaims boot",
+		"patch conversations/status boot",
+		"patch conversations/status boot",
 	}
-	if diff := cmp.Diff(want, p.requests.writes()); diff != "" {
+	if diff := cmp.Diff(want, p.writes()); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 	claim := w.claim("boot")
@@ -67,7 +66,7 @@ func TestEditedClaimIsHealedByOneWrite(t *testing.T) {
 	w.create("drift", polychromev1alpha1.ConversationSpec{IdleTimeoutSeconds: 600})
 	w.eventuallyReady("drift")
 	w.eventuallyIdle(p)
-	before := len(p.requests.writes())
+	before := len(p.writes())
 	w.patchClaim("drift", `{"metadata":{"labels":{"team":"theirs"}},"spec":{"lifecycle":{"ttlSecondsAfterFinished":5,"shutdownPolicy":"Retain"}}}`)
 	cluster.Eventually(t, settle, func() error {
 		if ttl := w.claim("drift").Spec.Lifecycle.TTLSecondsAfterFinished; *ttl != 600 {
@@ -80,7 +79,7 @@ func TestEditedClaimIsHealedByOneWrite(t *testing.T) {
 	if claim.Spec.Lifecycle.ShutdownPolicy != "Delete" || claim.Labels["team"] != "theirs" {
 		t.Errorf("want our fields healed and theirs kept, got %+v, %v", claim.Spec.Lifecycle, claim.Labels)
 	}
-	if got := p.requests.writes()[before:]; len(got) != 1 {
+	if got := p.writes()[before:]; len(got) != 1 {
 		t.Errorf("want one write, got %v", got)
 	}
 }

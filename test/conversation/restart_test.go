@@ -11,7 +11,6 @@ import (
 
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/reconcilers/conversation"
-	"polychrome.dev/controller/test/cluster"
 )
 
 // settledFor is how long a settled fleet is watched for requests.
@@ -27,11 +26,11 @@ func TestSettledFleetGetsNoRequest(t *testing.T) {
 		w.eventuallyReady(fmt.Sprintf("settled-%d", i))
 	}
 	w.eventuallyIdle(p)
-	before := len(p.requests.all())
+	before := len(p.asks())
 	timer := time.NewTimer(settledFor)
 	defer timer.Stop()
 	<-timer.C
-	if got := p.requests.all()[before:]; len(got) != 0 {
+	if got := p.asks()[before:]; len(got) != 0 {
 		t.Errorf("want no request but watches for %s, got %v", settledFor, got)
 	}
 
@@ -39,7 +38,7 @@ func TestSettledFleetGetsNoRequest(t *testing.T) {
 	p.stop()
 	p = w.start(conversation.Options{Generation: "a"})
 	w.eventuallyIdle(p)
-	if got := p.requests.writes(); len(got) != 0 {
+	if got := p.writes(); len(got) != 0 {
 		t.Errorf("want no write after a restart, got %v", got)
 	}
 }
@@ -106,50 +105,4 @@ func (w *world) watchRolls() func() int {
 		defer mu.Unlock()
 		return most
 	}
-}
-
-func TestControllerKilledAtAnyWriteEndsInTheSameState(t *testing.T) {
-	w := newWorld(t)
-	// A boot and a close take eight writes; each is the last of some life.
-	for last := 1; last <= 8; last++ {
-		for _, answered := range []bool{true, false} {
-			name := fmt.Sprintf("killed-%d-%t", last, answered)
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				one := &world{t: t, config: w.config, client: w.client, ns: cluster.Namespace(t, w.config)}
-				one.addTemplate(conversation.DefaultTemplate)
-				one.killedAt(last, answered)
-			})
-		}
-	}
-}
-
-func (w *world) killedAt(last int, answered bool) {
-	cut := &guillotine{last: last, answered: answered, fell: make(chan struct{})}
-	doomed := w.startThrough(conversation.Options{Generation: "a"}, cut.over)
-	w.create("one", polychromev1alpha1.ConversationSpec{IdleTimeoutSeconds: 600})
-	if cut.within(w.t.Context(), func() bool { return isReady(w.get("one")) }) {
-		w.patchStatus("one", `{"closed":true}`)
-		cut.within(w.t.Context(), func() bool { return reasonOf(w.get("one")) == polychromev1alpha1.ReasonClosed })
-	}
-	doomed.stop()
-
-	p := w.start(conversation.Options{Generation: "a"})
-	if !w.get("one").Status.Closed {
-		conv := w.eventuallyReady("one")
-		claim := w.claim("one")
-		if claim == nil || claim.Annotations[polychromev1alpha1.HarnessImageGenerationAnnotation] != "a" ||
-			conv.Status.HarnessImageGeneration != "a" || conv.Status.PodIP != claim.Status.Sandbox.PodIPs[0] {
-			w.t.Errorf("want the state of an undisturbed run, got %+v of %+v", conv.Status, claim)
-		}
-		w.patchStatus("one", `{"closed":true}`)
-	}
-	w.eventuallyReason("one", polychromev1alpha1.ReasonClosed)
-	w.eventuallyIdle(p)
-	conv := w.get("one")
-	if s := conv.Status; s.SandboxClaimName != "" || s.PodIP != "" || s.HarnessReady {
-		w.t.Errorf("want nothing advertised, got %+v", s)
-	}
-	w.delete("one")
-	w.eventuallyGone("one")
 }
