@@ -68,7 +68,7 @@ verify: ## Check format, generated code, layering, lint and modules; writes noth
 ##@ Change
 
 .PHONY: generate
-generate: ## Regenerate clients, deep copies and CRDs from apis/
+generate: ## Regenerate clients, deep copies and CRDs from the API types
 	hack/update-codegen.sh
 
 .PHONY: fmt

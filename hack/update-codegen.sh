@@ -9,18 +9,23 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
 module=polychrome.dev/controller
-generated="$module/generated"
 header=hack/boilerplate.go.txt
-versions=(polychrome/v1alpha1 agentsandbox/v1alpha1 agentsandbox/v1beta1)
-packages=("${versions[@]/#/$module/apis/}")
 
 # Outside the tree, so that verification shares them and writes nothing.
 bin="${XDG_CACHE_HOME:-$HOME/.cache}/polychrome-codegen"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-# Made beside the tree and moved into it at the end: the tree compiles all the
-# time, and what a removed type leaves behind goes.
-out="$work/generated"
+
+# Says what is generated next: from the versions that lie in one folder into
+# another. It is made beside the tree and moved into it at the end: the tree
+# compiles all the time, and what a removed type leaves behind goes.
+from() {
+	apis="$1" into="$2"
+	versions=("${@:3}")
+	packages=("${versions[@]/#/$module/$apis/}")
+	generated="$module/$into"
+	out="$work/$into"
+}
 
 build_tools() {
 	GOBIN="$bin" go -C hack/tools install \
@@ -51,11 +56,15 @@ models() {
 }
 
 apply_configurations() {
-	models
 	"$bin/applyconfiguration-gen" --go-header-file "$header" \
 		--output-dir "$out"/applyconfiguration --output-pkg "$generated/applyconfiguration" \
-		--external-applyconfigurations k8s.io/api/core/v1.PersistentVolumeClaimSpec:k8s.io/client-go/applyconfigurations/core/v1 \
-		--openapi-schema "$work/models.json" "${packages[@]}"
+		"$@" "${packages[@]}"
+}
+
+modelled_apply_configurations() {
+	models
+	apply_configurations --openapi-schema "$work/models.json" \
+		--external-applyconfigurations k8s.io/api/core/v1.PersistentVolumeClaimSpec:k8s.io/client-go/applyconfigurations/core/v1
 }
 
 clients() {
@@ -63,7 +72,7 @@ clients() {
 		--output-dir "$out"/clientset --output-pkg "$generated/clientset" \
 		--clientset-name versioned \
 		--apply-configuration-package "$generated/applyconfiguration" \
-		--input-base "$module/apis" "${versions[@]/#/--input=}"
+		--input-base "$module/$apis" "${versions[@]/#/--input=}"
 	"$bin/lister-gen" --go-header-file "$header" \
 		--output-dir "$out"/listers --output-pkg "$generated/listers" "${packages[@]}"
 	"$bin/informer-gen" --go-header-file "$header" \
@@ -89,10 +98,14 @@ definitions() {
 	} >"$out"/crds/kustomization.yaml
 }
 
+website_definition() {
+	"$bin/controller-gen" crd "paths=./$apis/api/..." output:crd:dir="$out"/crds
+}
+
 install_output() {
-	if ! diff -rq "$out" generated >/dev/null 2>&1; then
-		rm -rf generated
-		cp -R "$out" generated
+	if ! diff -rq "$out" "$into" >/dev/null 2>&1; then
+		rm -rf "$into"
+		cp -R "$out" "$into"
 	fi
 }
 
@@ -109,6 +122,13 @@ together() {
 }
 
 build_tools
+
+from apis generated polychrome/v1alpha1 agentsandbox/v1alpha1 agentsandbox/v1beta1
 deepcopy
-together apply_configurations clients definitions
+together modelled_apply_configurations clients definitions
+install_output
+
+from examples/website examples/website/generated api/v1alpha1
+deepcopy
+together apply_configurations clients website_definition
 install_output

@@ -8,13 +8,13 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 copy="$(mktemp -d)"
 trap 'rm -rf "$copy"' EXIT
 
-inputs=(go.mod go.sum apis generated hack/boilerplate.go.txt hack/modelschema hack/tools hack/update-codegen.sh)
+inputs=(go.mod go.sum apis generated examples/website hack/boilerplate.go.txt hack/modelschema hack/tools hack/update-codegen.sh)
 (cd "$root" && tar -cf - "${inputs[@]}") | tar -xf - -C "$copy"
 
 "$copy/hack/update-codegen.sh"
 
 outdated=0
-for dir in apis generated; do
+for dir in apis generated examples/website; do
 	diff -Naur "$root/$dir" "$copy/$dir" || outdated=1
 done
 if ((outdated)); then

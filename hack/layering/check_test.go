@@ -146,7 +146,7 @@ func pure(name string) bool {
 	if withinAny(dir, purePackages) {
 		return true
 	}
-	return within(dir, "reconcilers") && pureFiles[path.Base(name)]
+	return withinAny(dir, []string{"reconcilers", "examples"}) && pureFiles[path.Base(name)]
 }
 
 func imports(file *ast.File) []string {

@@ -101,6 +101,40 @@ func TestCheckFindsForbiddenImports(t *testing.T) {
 			body: `import "github.com/modelcontextprotocol/go-sdk/mcp"`,
 		},
 		{
+			name: "an example may import the framework and what is its own",
+			file: "examples/website/wire.go",
+			body: importing + `"k8s.io/client-go/kubernetes"
+"polychrome.dev/controller/examples/website/generated/clientset/versioned"
+"polychrome.dev/controller/framework/conditions")`,
+		},
+		{
+			name: "an example may not import our kinds, their clients, reconcilers or another example",
+			file: "examples/website/wire.go",
+			body: importing + `"polychrome.dev/controller/apis/polychrome/v1alpha1"
+"polychrome.dev/controller/generated/clientset/versioned"
+"polychrome.dev/controller/reconcilers/conversation"
+"polychrome.dev/controller/examples/other")`,
+			want: []string{
+				"examples/website/wire.go imports polychrome.dev/controller/apis/polychrome/v1alpha1: examples may not",
+				"examples/website/wire.go imports polychrome.dev/controller/generated/clientset/versioned: examples may not",
+				"examples/website/wire.go imports polychrome.dev/controller/reconcilers/conversation: examples may not",
+				"examples/website/wire.go imports polychrome.dev/controller/examples/other: examples may not",
+			},
+		},
+		{
+			name: "an example's types may not import the framework",
+			file: "examples/website/api/v1alpha1/types.go",
+			body: `import "polychrome.dev/controller/framework"`,
+			want: []string{"examples/website/api/v1alpha1/types.go imports polychrome.dev/controller/framework: examples/website/api may not"},
+		},
+		{
+			name: "what is generated for an example may import its types and no more",
+			file: "examples/website/generated/listers/a.go",
+			body: importing + `"polychrome.dev/controller/examples/website/api/v1alpha1"
+"polychrome.dev/controller/apis/polychrome/v1alpha1")`,
+			want: []string{"examples/website/generated/listers/a.go imports polychrome.dev/controller/apis/polychrome/v1alpha1: examples/website/generated may not"},
+		},
+		{
 			name: "nobody imports cmd, also not an unruled folder",
 			file: "test/journey/run.go",
 			body: `import "polychrome.dev/controller/cmd/polychrome-controller"`,
@@ -145,6 +179,12 @@ func TestCheckFindsImpureFiles(t *testing.T) {
 				"reconcilers/conversation/plan.go imports k8s.io/client-go/kubernetes: a pure file may not",
 				"reconcilers/conversation/plan.go imports polychrome.dev/controller/generated/listers/polychrome/v1alpha1: a pure file may not",
 			},
+		},
+		{
+			name: "a pure file of an example has no client",
+			file: "examples/website/status.go",
+			body: `import "polychrome.dev/controller/examples/website/generated/clientset/versioned"`,
+			want: []string{"examples/website/status.go imports polychrome.dev/controller/examples/website/generated/clientset/versioned: a pure file may not"},
 		},
 		{
 			name: "a pure file has no system, network or randomness",

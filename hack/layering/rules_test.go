@@ -22,9 +22,7 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{dir: "apis", foreign: []string{"k8s.io/apimachinery", "k8s.io/api"}},
-		{dir: "generated", own: []string{"apis"}, foreign: []string{
-			"k8s.io/apimachinery", "k8s.io/api", "k8s.io/client-go", "sigs.k8s.io/structured-merge-diff",
-		}},
+		{dir: "generated", own: []string{"apis"}, foreign: generatedModules()},
 		{dir: "framework", foreign: []string{
 			"k8s.io/apimachinery", "k8s.io/api", "k8s.io/client-go", "k8s.io/klog", "k8s.io/utils",
 			"sigs.k8s.io/json", "github.com/prometheus/client_golang",
@@ -36,7 +34,17 @@ func layers() []layer {
 			foreign: append(reconcilerModules(), "github.com/modelcontextprotocol/go-sdk"),
 		},
 		{dir: "reconcilers", own: reconcilerImports(), closed: true, foreign: reconcilerModules()},
+		// An example stands on what a stranger has: the framework and its own.
+		{dir: "examples/website/api", foreign: []string{"k8s.io/apimachinery"}},
+		{dir: "examples/website/generated", own: []string{"examples/website/api"}, foreign: generatedModules()},
+		{dir: "examples", own: []string{"framework"}, closed: true, foreign: []string{
+			"k8s.io/apimachinery", "k8s.io/api", "k8s.io/client-go",
+		}},
 	}
+}
+
+func generatedModules() []string {
+	return []string{"k8s.io/apimachinery", "k8s.io/api", "k8s.io/client-go", "sigs.k8s.io/structured-merge-diff"}
 }
 
 func reconcilerImports() []string {
@@ -47,12 +55,12 @@ func reconcilerModules() []string {
 	return []string{"k8s.io/apimachinery", "k8s.io/api", "k8s.io/client-go", "k8s.io/utils"}
 }
 
-// pureFiles are the names of the files in a reconciler's folder that decide and
-// do nothing else.
+// pureFiles are the names of the files in a reconciler's or an example's folder
+// that decide and do nothing else.
 var pureFiles = map[string]bool{"plan.go": true, "children.go": true, "status.go": true}
 
 // purePackages are the folders in which every file is pure.
-var purePackages = []string{"framework/conditions", "framework/owners"}
+var purePackages = []string{"framework/conditions", "framework/drift", "framework/mergepatch", "framework/owners", "framework/served"}
 
 // impureImports are the packages a pure file may not import, with all below
 // them. Apply configurations, which only build values, are excepted.
@@ -60,6 +68,8 @@ var impureImports = []string{
 	"context", "log", "math/rand", "crypto/rand", "net", "os", "io/fs",
 	"k8s.io/client-go", "k8s.io/klog", "k8s.io/apimachinery/pkg/util/wait",
 	module + "/generated/clientset", module + "/generated/informers", module + "/generated/listers",
+	module + "/examples/website/generated/clientset", module + "/examples/website/generated/informers",
+	module + "/examples/website/generated/listers",
 }
 
 // pureImports are exceptions from impureImports: they only compute.
