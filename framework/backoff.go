@@ -30,6 +30,12 @@ func retryDelay(name string, failures int) time.Duration {
 	return withinWindow(name, steadyMin, steadyMax)
 }
 
+// slowRetry is how long a name waits before what is not expected to heal by
+// itself is tried again.
+func slowRetry(name string) time.Duration {
+	return withinWindow(name, slowDelay, slowDelay+slowDelay/10)
+}
+
 // withinWindow spreads names over [low, high] in whole seconds, the same
 // name always to the same value, so that an outage never makes a fleet retry
 // in step. A high below low counts as low.

@@ -84,13 +84,13 @@ func (s *keyState) fail(now time.Time, key Key, id identity, class Class, retryA
 	case ClassSkew, ClassHotLoop:
 		s.failures++
 		s.hot = class == ClassHotLoop
-		delay = withinWindow(key.String(), slowDelay, slowDelay+slowDelay/10)
+		delay = slowRetry(key.String())
 	default:
 		s.failures++
 		delay = retryDelay(key.String(), s.failures)
 	}
 	if s.hot {
-		delay = max(delay, withinWindow(key.String(), slowDelay, slowDelay+slowDelay/10))
+		delay = max(delay, slowRetry(key.String()))
 	}
 	s.notBefore = now.Add(delay)
 	return delay

@@ -263,8 +263,8 @@ func sameButMetadata(obj, later metav1.Object) bool {
 	return err == nil && len(diff) == 0
 }
 
-// report logs a pass that changed something, or would have but for a pause;
-// one that did not is debug talk.
+// report logs a pass that tried to change something; one that did not is debug
+// talk.
 func (c *Controller[T, W, A]) report(ctx context.Context, key Key, v visit, out outcome) {
 	level := slog.LevelDebug
 	if out.writes > 0 {

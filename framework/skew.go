@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"polychrome.dev/controller/framework/drift"
 	"polychrome.dev/controller/framework/served"
 )
@@ -247,7 +245,7 @@ func (p presence) schemaVersion(ctx context.Context) (string, error) {
 	}
 	at, there := index.Paths[strings.TrimPrefix(p.root(), "/")]
 	if !there {
-		return "", fmt.Errorf("the API server has no schema of %s", schema.GroupVersion{Group: p.resource.Group, Version: p.resource.Version})
+		return "", fmt.Errorf("the API server has no schema of %s", p.resource.GroupVersion())
 	}
 	return at.URL, nil
 }
