@@ -45,7 +45,6 @@ func TestARestartOverASettledFleetWritesNothing(t *testing.T) {
 		}
 		return nil
 	})
-	r.idle()
 	if got := r.faults.Requests(frameworktest.Writes); len(got) != 0 {
 		t.Errorf("want nothing written, got %d requests, first %+v", len(got), got[0])
 	}
