@@ -85,6 +85,8 @@ type Unit struct {
 	Ready bool
 	// BlockedBy is a reason why it cannot become ready, with its text.
 	BlockedBy, BlockedText string
+	// EndedBy is a reason why it will never be ready again, with its text.
+	EndedBy, EndedText string
 	// Generation is the harness image generation it was made with.
 	Generation string
 	// Drift names the paths in which it is not what it should be.
@@ -100,6 +102,10 @@ func (u Unit) Live() bool { return u.Standing == Own && !u.Terminating }
 // Dialable reports whether the harness may be advertised: an operator may
 // call a unit ready before it has an address.
 func (u Unit) Dialable() bool { return u.Live() && u.Ready && u.Address != "" }
+
+// Ended reports whether the conversation has a unit that is not going by
+// itself, and that can only be replaced.
+func (u Unit) Ended() bool { return u.Live() && u.EndedBy != "" }
 
 // Ref is the unit as it was read.
 func (u Unit) Ref() Ref { return Ref{Name: u.Name, UID: u.UID, Version: u.Version} }

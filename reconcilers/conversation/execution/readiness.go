@@ -22,8 +22,17 @@ var blocking = []polychromev1alpha1.Reason{
 	polychromev1alpha1.ReasonReconcilerError,
 }
 
-// readClaim distils a claim. Of its conditions only Ready counts: Suspended
-// may be left over, and the observed generation may be another object's.
+// endings are the reasons of a claim that will never be ready again.
+var endings = []polychromev1alpha1.Reason{
+	polychromev1alpha1.ReasonPodFailed,
+	polychromev1alpha1.ReasonPodSucceeded,
+	polychromev1alpha1.ReasonClaimExpired,
+	polychromev1alpha1.ReasonSandboxExpired,
+}
+
+// readClaim distils a claim. Of its conditions only Ready and Finished count:
+// Suspended may be left over, and the observed generation may be another
+// object's.
 func readClaim(owner owners.Owner, claim *agentsandboxv1alpha1.SandboxClaim) Unit {
 	u := Unit{Name: claim.Name, Standing: Foreign}
 	if owners.Judge(owner, claim) != owners.Ours {
@@ -46,8 +55,17 @@ func readClaim(owner owners.Owner, claim *agentsandboxv1alpha1.SandboxClaim) Uni
 	case ready == nil:
 	case ready.Status == metav1.ConditionTrue:
 		u.Ready = true
+	case slices.Contains(endings, polychromev1alpha1.Reason(ready.Reason)):
+		u.EndedBy, u.EndedText = ready.Reason, ready.Message
 	case slices.Contains(blocking, polychromev1alpha1.Reason(ready.Reason)):
 		u.BlockedBy, u.BlockedText = ready.Reason, ready.Message
+	}
+	finished := meta.FindStatusCondition(claim.Status.Conditions, agentsandboxv1alpha1.ConditionFinished)
+	if finished != nil && finished.Status == metav1.ConditionTrue {
+		u.Ready, u.EndedBy, u.EndedText = false, string(polychromev1alpha1.ReasonPodFailed), finished.Message
+		if slices.Contains(endings, polychromev1alpha1.Reason(finished.Reason)) {
+			u.EndedBy = finished.Reason
+		}
 	}
 	return u
 }

@@ -19,6 +19,9 @@ func TestReadClaim(t *testing.T) {
 	blockedBy := func(reason string) Unit {
 		return with(func(u *Unit) { u.BlockedBy, u.BlockedText = reason, "says "+reason })
 	}
+	endedBy := func(reason string) Unit {
+		return with(func(u *Unit) { u.EndedBy, u.EndedText = reason, "says "+reason })
+	}
 	cases := []struct {
 		name  string
 		claim *agentsandboxv1alpha1.SandboxClaim
@@ -35,6 +38,14 @@ func TestReadClaim(t *testing.T) {
 		{"so is each other one", ownClaim(saying("Ready", "False", "VolumeClaimTemplatesError")), blockedBy("VolumeClaimTemplatesError")},
 		{"an ordinary reason is none", ownClaim(saying("Ready", "False", "SandboxNotReady")), base},
 		{"a blocking reason of another condition is none", ownClaim(saying("Finished", "False", "ReconcilerError")), base},
+		{"an ended pod is read from Ready", ownClaim(saying("Ready", "False", "PodFailed")), endedBy("PodFailed")},
+		{"and from Finished", ownClaim(saying("Ready", "False", "SandboxNotReady"), saying("Finished", "True", "PodSucceeded")), endedBy("PodSucceeded")},
+		{"which wins over Ready", ownClaim(saying("Ready", "True", "PodRunning"), saying("Finished", "True", "PodFailed")), endedBy("PodFailed")},
+		{"Finished for a reason that nobody knows is a failure", ownClaim(saying("Finished", "True", "Whatever")),
+			with(func(u *Unit) { u.EndedBy, u.EndedText = "PodFailed", "says Whatever" })},
+		{"Finished that is False is not", ownClaim(saying("Finished", "False", "PodFailed")), base},
+		{"so does an expired claim end", ownClaim(saying("Ready", "False", "ClaimExpired")), endedBy("ClaimExpired")},
+		{"and an expired sandbox", ownClaim(saying("Ready", "False", "SandboxExpired")), endedBy("SandboxExpired")},
 		{"ready wins over its own reason", ownClaim(saying("Ready", "True", "ReconcilerError")), with(func(u *Unit) { u.Ready = true })},
 		{"a going claim says what holds it", ownClaim(terminating), with(func(u *Unit) { u.Terminating, u.HeldBy = true, []string{"example.com/hold"} })},
 		{"the generation is read", ownClaim(madeWith("g1")), with(func(u *Unit) { u.Generation = "g1" })},
