@@ -25,6 +25,12 @@ const (
 	// Healthy: False. It has the reason and message of Ready.
 	ConditionDegraded ConditionType = "Degraded"
 
+	// ConditionRollHalted says that failed rolls, this Conversation's among
+	// them, keep others from being rolled to the desired harness image
+	// generation. Healthy: False or absent. The Conversations that wait do not
+	// have it.
+	ConditionRollHalted ConditionType = "RollHalted"
+
 	// ConditionReachable says that a ToolService's server answers, also when
 	// the answer is a refusal. Healthy: True.
 	ConditionReachable ConditionType = "Reachable"
@@ -165,6 +171,10 @@ func conversationConditions() []ConditionFacts {
 		{
 			Kind: "Conversation", Type: ConditionStalled, Healthy: metav1.ConditionFalse,
 			True: []Reason{ReasonNameConflict},
+		},
+		{
+			Kind: "Conversation", Type: ConditionRollHalted, Healthy: metav1.ConditionFalse,
+			True: []Reason{ReasonRollFailed},
 		},
 	}
 }

@@ -91,11 +91,12 @@ type ConversationSpec struct {
 	AgentID string `json:"agentId,omitempty"`
 }
 
-// UnitRecreations counts how often the execution unit had to be made again in
-// the current window. It lives in the status so that a restart of the
+// UnitRecreations counts how often the execution unit was lost, and so had to
+// be made again, in the current window. It lives in the status so that a restart of the
 // controller does not forget the limit.
 type UnitRecreations struct {
-	// count is the number of recreations since windowStart, of every cause.
+	// count is the number of losses since windowStart, of every cause: the unit
+	// ended, disappeared, or was gone before it was ever ready.
 	//
 	// +optional
 	Count int32 `json:"count"`
@@ -105,8 +106,8 @@ type UnitRecreations struct {
 	// +optional
 	WindowStart int64 `json:"windowStart"`
 
-	// lastAt is when the unit was last made again, in Unix seconds. The next
-	// attempt waits from here.
+	// lastAt is when the last loss was noticed, in Unix seconds. The next
+	// attempt to make the unit again waits from here.
 	//
 	// +optional
 	LastAt int64 `json:"lastAt"`
@@ -204,14 +205,14 @@ type ConversationStatus struct {
 	// +optional
 	RollStartedAt *int64 `json:"rollStartedAt,omitempty"`
 
-	// unitRecreations counts the recent recreations of the unit, for the limit
-	// on them. The controller writes it; unset means none.
+	// unitRecreations counts the recent losses of the unit, for the limit on
+	// making it again. The controller writes it; unset means none.
 	//
 	// +optional
 	UnitRecreations *UnitRecreations `json:"unitRecreations,omitempty"`
 
-	// conditions holds Ready, Progressing and Degraded, and Stalled, HotLoop,
-	// SchemaSkew or Paused where they apply. The controller writes them, one
+	// conditions holds Ready, Progressing and Degraded, and Stalled, RollHalted,
+	// HotLoop, SchemaSkew or Paused where they apply. The controller writes them, one
 	// entry per type.
 	//
 	// +optional

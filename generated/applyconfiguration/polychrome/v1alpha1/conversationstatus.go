@@ -62,11 +62,11 @@ type ConversationStatusApplyConfiguration struct {
 	// rollStartedAt is when the present replacement of the unit began, in Unix
 	// seconds. The controller writes it; it is unset while no roll is under way.
 	RollStartedAt *int64 `json:"rollStartedAt,omitempty"`
-	// unitRecreations counts the recent recreations of the unit, for the limit
-	// on them. The controller writes it; unset means none.
+	// unitRecreations counts the recent losses of the unit, for the limit on
+	// making it again. The controller writes it; unset means none.
 	UnitRecreations *UnitRecreationsApplyConfiguration `json:"unitRecreations,omitempty"`
-	// conditions holds Ready, Progressing and Degraded, and Stalled, HotLoop,
-	// SchemaSkew or Paused where they apply. The controller writes them, one
+	// conditions holds Ready, Progressing and Degraded, and Stalled, RollHalted,
+	// HotLoop, SchemaSkew or Paused where they apply. The controller writes them, one
 	// entry per type.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }

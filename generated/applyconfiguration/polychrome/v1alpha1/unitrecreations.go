@@ -8,16 +8,17 @@ package v1alpha1
 // UnitRecreationsApplyConfiguration represents a declarative configuration of the UnitRecreations type for use
 // with apply.
 //
-// UnitRecreations counts how often the execution unit had to be made again in
-// the current window. It lives in the status so that a restart of the
+// UnitRecreations counts how often the execution unit was lost, and so had to
+// be made again, in the current window. It lives in the status so that a restart of the
 // controller does not forget the limit.
 type UnitRecreationsApplyConfiguration struct {
-	// count is the number of recreations since windowStart, of every cause.
+	// count is the number of losses since windowStart, of every cause: the unit
+	// ended, disappeared, or was gone before it was ever ready.
 	Count *int32 `json:"count,omitempty"`
 	// windowStart is when the current window of one hour began, in Unix seconds.
 	WindowStart *int64 `json:"windowStart,omitempty"`
-	// lastAt is when the unit was last made again, in Unix seconds. The next
-	// attempt waits from here.
+	// lastAt is when the last loss was noticed, in Unix seconds. The next
+	// attempt to make the unit again waits from here.
 	LastAt *int64 `json:"lastAt,omitempty"`
 }
 
