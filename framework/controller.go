@@ -44,7 +44,7 @@ type source interface {
 	State() State
 	optional() bool
 	looked() bool
-	onTurn(func())
+	OnTurn(func())
 	epoch() int
 	resourceName() string
 	Err() error
@@ -122,7 +122,7 @@ func New[T Object, W, A any](m *Manager, o Options[T], reconciler Reconciler[T, 
 		t.connect(func(key Key) { c.loop.queue.add(key, causeTrigger) })
 	}
 	for _, s := range c.sources {
-		s.onTurn(func() { c.turned(true) })
+		s.OnTurn(func() { c.turned(true) })
 	}
 	m.addController(c)
 	return c

@@ -95,7 +95,8 @@
 //
 // A fleet makes no herd. Periodic waits (Plan.Spread) end at moments of an
 // object's own, which restarts do not move. Rewrites of what was settled
-// before the process began to lead are paced, 50 a second; new work never is.
+// before the process began to lead are paced, 50 a second; new work never is. A
+// kind that limits some work by itself says so (Plan.Unpaced).
 // New and changed objects go ahead of those that are only looked at again.
 //
 // An API that is absent, forbidden or gone makes its controllers dormant, and

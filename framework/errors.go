@@ -171,6 +171,13 @@ func retryAfterOf(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+// gone reports an answer that says that the object is not there. A 404 of the
+// path, which comes without a status, says nothing of the object: its API is
+// not served, or not served in this version any more.
+func gone(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err)
+}
+
 func statusOf(err error) (metav1.Status, bool) {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {

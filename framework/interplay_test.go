@@ -216,6 +216,18 @@ func TestADeadlineIsExactWhileARewriteWaitsItsTurn(t *testing.T) {
 	}
 }
 
+func TestActionsThatLimitThemselvesDoNotWaitForATurn(t *testing.T) {
+	acted := 0
+	s := &scripted{plan: Plan[string]{Actions: []string{"roll"}, Unpaced: true},
+		act: func(string) (Result, error) { acted++; return Result{}, nil }}
+	w := newPassWorld(t, s)
+	w.loop.pacer.begin(keyOf(w.svc))
+	w.loop.pacer.next = w.clock.Now().Add(30 * time.Minute)
+	if out := w.run(t); out.paced || acted != 1 {
+		t.Errorf("want the action carried out at once, got paced=%t and %d actions", out.paced, acted)
+	}
+}
+
 func TestAPassThatOutlivesItsLifeLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w *loopWorld

@@ -31,16 +31,19 @@ const syncSlow = 30 * time.Second
 // run follows the API through its lives until ctx ends: nothing is watched
 // before the API answers, and a stopped informer is never used again.
 func (r *Resource[T]) run(ctx context.Context) {
-	for ctx.Err() == nil {
+	for r.needed(ctx) {
 		state, err := r.presence.check(ctx)
 		if state == Served {
 			state, err = r.live(ctx)
+		}
+		if state == Absent {
+			state, err = r.absent(ctx)
 		}
 		if ctx.Err() != nil {
 			return
 		}
 		r.forgetLife(r.turn(state, err, nil))
-		if errors.Is(err, errRelive) {
+		if errors.Is(err, errRelive) || errors.Is(err, errYielded) {
 			continue
 		}
 		r.pause(ctx, lookEvery*8/10+rand.N(lookEvery*4/10), r.nudged)
@@ -109,6 +112,9 @@ func (r *Resource[T]) follow(ctx context.Context, registration cache.ResourceEve
 		case <-schemas.C:
 			r.lookForSchema(ctx)
 		case <-r.nudged:
+			if r.yields() {
+				return Unknown, errYielded
+			}
 			if state, err := r.stillThere(ctx); state == Absent || apierrors.IsForbidden(err) {
 				return state, err
 			}
@@ -158,6 +164,8 @@ func (r *Resource[T]) turn(state State, err error, store cache.Indexer) cache.In
 	switch {
 	case state == Served:
 		r.log.Info("cache synced")
+	case errors.Is(err, errYielded):
+		r.log.Info("dormant", "because", causeChain(err))
 	case err != nil:
 		r.log.Warn("cannot read the API", "state", state.String(), "error", causeChain(err))
 	default:
@@ -168,7 +176,7 @@ func (r *Resource[T]) turn(state State, err error, store cache.Indexer) cache.In
 		// some reasons are worded anew at each look.
 		return old.store
 	}
-	r.metrics.dormant.WithLabelValues(r.resourceName()).Set(boolAsFloat(state != Served))
+	r.tellDormant()
 	r.tellTurned()
 	return old.store
 }

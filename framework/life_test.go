@@ -8,7 +8,7 @@ import (
 func TestOnlyAnotherStateIsTold(t *testing.T) {
 	w := newPassWorld(t, &scripted{})
 	turns := 0
-	w.Resource.onTurn(func() { turns++ })
+	w.Resource.OnTurn(func() { turns++ })
 	for port := range 3 {
 		w.Resource.turn(Unknown, fmt.Errorf("dialling from port %d", port), nil)
 	}

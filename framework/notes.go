@@ -22,6 +22,9 @@ type view interface {
 	restartWatch()
 	// relist has the cache filled anew.
 	relist()
+	// showing is the cache that shows what was written to this view, false
+	// while none does: then nothing can be waited for.
+	showing() (view, bool)
 }
 
 // sight is one object as a store or the API server shows it.
@@ -63,18 +66,22 @@ type note struct {
 
 // open reports whether the store still has to catch up.
 func (n note) open() bool {
+	store, live := n.view.showing()
+	if !live {
+		return false
+	}
 	switch n.kind {
 	case noteGone:
-		now, there := n.view.look(n.key)
+		now, there := store.look(n.key)
 		return there && now.uid == n.uid && (!now.terminating || !n.terminatingIsGone)
 	case noteMoved:
-		now, there := n.view.look(n.key)
+		now, there := store.look(n.key)
 		if !there {
 			return n.version == ""
 		}
 		return now.version == n.version
 	default:
-		return behind(n.view.seen(), n.version)
+		return behind(store.seen(), n.version)
 	}
 }
 
@@ -93,24 +100,34 @@ const (
 
 // proven asks the API server whether the note is still worth waiting for.
 func (n note) proven(ctx context.Context) (proof, error) {
-	now, there, err := n.view.probe(ctx, n.key)
+	store, live := n.view.showing()
+	if !live {
+		return vain, nil
+	}
+	now, there, err := store.probe(ctx, n.key)
 	if err != nil {
 		return late, err
 	}
-	seen := n.view.seen()
-	cached, inCache := n.view.look(n.key)
+	return n.compared(store, now, there), nil
+}
+
+// compared is what it proves that the API server has the object like now, or
+// does not have it.
+func (n note) compared(store view, now sight, there bool) proof {
+	seen := store.seen()
+	cached, inCache := store.look(n.key)
 	switch {
 	case !there, now.outOfScope:
 		if inCache {
-			return late, nil
+			return late
 		}
-		return vain, nil
+		return vain
 	case n.kind == noteGone && now.uid == n.uid && !now.terminating, inCache && cached.version == now.version:
-		return vain, nil
+		return vain
 	case tellsVersions(seen) && !behind(seen, now.version) && (!inCache || behind(cached.version, now.version)):
-		return lost, nil
+		return lost
 	}
-	return late, nil
+	return late
 }
 
 // behind reports whether a store that has seen one version lacks another.

@@ -20,12 +20,16 @@ type fakeView struct {
 	probes    int
 	restarted int
 	relisted  int
+	dead      bool
 }
 
 func (v *fakeView) resourceName() string { return "things.g" }
 func (v *fakeView) seen() string         { return locked(&v.mu, func() string { return v.version }) }
 func (v *fakeView) restartWatch()        { v.change(func() { v.restarted++ }) }
 func (v *fakeView) relist()              { v.change(func() { v.relisted++ }) }
+func (v *fakeView) showing() (view, bool) {
+	return v, !locked(&v.mu, func() bool { return v.dead })
+}
 func (v *fakeView) look(key Key) (sight, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,10 +92,14 @@ func TestNoteOpen(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			c.note.view = &fakeView{version: c.version, cached: c.cached}
-			c.note.key = thing
+			store := &fakeView{version: c.version, cached: c.cached}
+			c.note.view, c.note.key = store, thing
 			if got := c.note.open(); got != c.want {
 				t.Errorf("open: want %t, got %t", c.want, got)
+			}
+			store.dead = true
+			if c.note.open() {
+				t.Error("open although nothing is shown any more: it would wait for ever")
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"polychrome.dev/controller/framework/drift"
@@ -91,7 +92,7 @@ func (c *Controller[T, W, A]) beats(ctx context.Context, obj T, rec *recorder, v
 	case len(plan.Actions) > 0 && v.flapping != nil:
 		out.err = c.stop(ctx, obj, rec, v.flapping)
 		return out
-	case len(plan.Actions) > 0 && c.loop.turn(keyOf(obj)) > 0:
+	case c.early(obj, plan):
 		out.err = errPaced
 		return out
 	}
@@ -116,6 +117,11 @@ func (c *Controller[T, W, A]) beats(ctx context.Context, obj T, rec *recorder, v
 	return out
 }
 
+// early reports whether the actions have to wait for their turn.
+func (c *Controller[T, W, A]) early(obj T, plan Plan[A]) bool {
+	return len(plan.Actions) > 0 && !plan.Unpaced && c.loop.turn(keyOf(obj)) > 0
+}
+
 // act carries the plan out; the first failure ends it. It returns the
 // soonest wait of plan and results.
 func (c *Controller[T, W, A]) act(ctx context.Context, obj T, plan Plan[A]) ([]Done[A], time.Duration, error) {
@@ -135,11 +141,18 @@ func (c *Controller[T, W, A]) act(ctx context.Context, obj T, plan Plan[A]) ([]D
 	return done, wait, nil
 }
 
-// unobserved ends a pass that could not see its world. Only our own verdict
-// shows in the status: nothing else will ever be tried before new input, while
-// a cache that cannot be read says nothing of the object.
+// unobserved ends a pass that could not see its world. Our own verdict shows
+// in the status, for nothing else will be tried before new input; so does a
+// missing right, which only people can grant, unless the object was ready: a
+// cache that cannot be read is no sign that it is not any more.
 func (c *Controller[T, W, A]) unobserved(ctx context.Context, obj T, err error, rec *recorder) error {
-	if Classify(err) != ClassTerminal {
+	switch Classify(err) {
+	case ClassTerminal:
+	case ClassForbidden:
+		if meta.IsStatusConditionTrue(*c.Conditions(obj), ConditionReady) {
+			return err
+		}
+	default:
 		return err
 	}
 	if statusErr := c.say(ctx, obj, obj, rec, remark{err: err}); statusErr != nil {

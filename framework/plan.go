@@ -64,6 +64,10 @@ type Plan[A any] struct {
 	// half to one and a half of itself, by a phase of the object's UID, so that
 	// objects made together do not wake together.
 	Spread bool
+	// Unpaced is for actions that the kind limits by itself: they do not wait
+	// for the turn that rewrites of an object wait for when it was settled
+	// before the start. The status still does, unless an action wrote.
+	Unpaced bool
 	// Events are told to users once per object and process.
 	Events []Event
 }

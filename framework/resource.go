@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -45,6 +44,11 @@ type ResourceOptions[T Object] struct {
 	Selector labels.Selector
 	// Optional lets controllers work while the API is not served.
 	Optional bool
+	// YieldsTo is the same kind in a version that is preferred: a Resource of
+	// the manager. This one is dormant, its state Unknown, unless that one is
+	// absent; nothing is asked of its API until then. Once served it goes on
+	// until that one is served, its cache full. Nil yields to none.
+	YieldsTo preferred
 	// CheckSchema compares the type with the schema that the API server
 	// serves, and says which fields it lacks. It is for kinds that are
 	// defined by a CustomResourceDefinition.
@@ -134,6 +138,7 @@ func NewResource[T Object](m *Manager, o ResourceOptions[T]) *Resource[T] {
 		broken:          map[types.UID][]undecodable{},
 	}
 	r.verdict.Store(&verdict{state: Unknown, err: fmt.Errorf("%s: not looked at yet", o.Resource.GroupResource())})
+	r.yieldTo()
 	m.add(r)
 	return r
 }
@@ -178,8 +183,9 @@ func (r *Resource[T]) onMoved(handler func(T)) {
 	r.moved = append(r.moved, func(obj T) { surviving(obj, false) })
 }
 
-// onTurn calls back when the state changes.
-func (r *Resource[T]) onTurn(turned func()) {
+// OnTurn calls turned when the state has changed. It must be quick. It is
+// added before the manager runs.
+func (r *Resource[T]) OnTurn(turned func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turns = append(r.turns, turned)
@@ -235,64 +241,18 @@ func (r *Resource[T]) Owner(obj T) owners.Owner {
 	return owners.Owner{APIVersion: r.Resource.GroupVersion().String(), Kind: r.Kind, Name: obj.GetName(), UID: obj.GetUID()}
 }
 
-func (r *Resource[T]) resourceName() string { return r.Resource.GroupResource().String() }
+// resourceName tells the versions of one kind apart.
+func (r *Resource[T]) resourceName() string {
+	if r.YieldsTo != nil {
+		return r.Resource.Resource + "." + r.Resource.Version + "." + r.Resource.Group
+	}
+	return r.Resource.GroupResource().String()
+}
 
 func (r *Resource[T]) optional() bool { return r.Optional }
 
 // looked reports whether the state has been found out at least once.
 func (r *Resource[T]) looked() bool { return r.verdict.Load().looked }
-
-func (r *Resource[T]) restartWatch() { r.restart() }
-
-func (r *Resource[T]) relist() {
-	select {
-	case r.relive <- struct{}{}:
-	default:
-	}
-}
-
-func (r *Resource[T]) seen() string {
-	now := r.verdict.Load()
-	if now.store == nil {
-		return ""
-	}
-	return now.store.LastStoreSyncResourceVersion()
-}
-
-func (r *Resource[T]) look(key Key) (sight, bool) {
-	obj, there := r.Get(key.Namespace, key.Name)
-	if !there {
-		return sight{}, false
-	}
-	return r.sightOf(obj), true
-}
-
-func (r *Resource[T]) probe(ctx context.Context, key Key) (sight, bool, error) {
-	obj, err := r.Client.Get(ctx, key.Name, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return sight{}, false, nil
-	case err != nil:
-		return sight{}, false, fmt.Errorf("probing %s %s: %w", r.resourceName(), key, err)
-	}
-	return r.sightOf(obj), true, nil
-}
-
-func (r *Resource[T]) sightOf(obj T) sight {
-	return sight{
-		uid:         obj.GetUID(),
-		version:     obj.GetResourceVersion(),
-		terminating: obj.GetDeletionTimestamp() != nil,
-		outOfScope:  !r.shows(obj),
-	}
-}
-
-// shows reports whether the informer can show obj: only writes to such
-// objects are worth waiting for.
-func (r *Resource[T]) shows(obj T) bool {
-	return obj.GetNamespace() == r.Namespace &&
-		(r.Selector == nil || r.Selector.Matches(labels.Set(obj.GetLabels())))
-}
 
 // brokenBy tells whether the cached object is the stub of one that does not
 // decode. The version counts: table and cache do not change in one moment.

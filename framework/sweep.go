@@ -117,7 +117,9 @@ func (l *loop) answered(store view, longest waiting, found proof) {
 		// It was settled while the question was on its way.
 	case found == lost:
 		l.log.Warn("filling a cache anew that has missed an event", "key", longest.key.String(), "resource", store.resourceName())
-		store.relist()
+		if showing, live := store.showing(); live {
+			showing.relist()
+		}
 	case found == vain:
 		l.metrics.vain.WithLabelValues(l.name).Inc()
 		l.log.Warn("dropped a note that waited in vain", "key", longest.key.String(), "resource", store.resourceName())

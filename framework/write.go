@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -22,7 +21,7 @@ func (r *Resource[T]) Delete(ctx context.Context, obj T) error {
 	})
 	r.count(ctx, "delete", err)
 	rec := recorderOf(ctx)
-	if err == nil || apierrors.IsNotFound(err) {
+	if err == nil || gone(err) {
 		rec.note(note{kind: noteGone, view: r, key: keyOf(obj), uid: uid, terminatingIsGone: err == nil})
 		rec.touch(r.Kind, obj.GetName(), mark{uid: uid}, "deleted")
 		if uid == rec.uid {
@@ -80,7 +79,7 @@ func (r *Resource[T]) swapFinalizers(ctx context.Context, obj T, finalizers []st
 	r.count(ctx, "finalizer", err)
 	last := len(finalizers) == 0 && obj.GetDeletionTimestamp() != nil
 	rec := recorderOf(ctx)
-	if last && (err == nil || apierrors.IsNotFound(err)) {
+	if last && (err == nil || gone(err)) {
 		// The answer's version is one the store may already have passed, so
 		// only the end of the UID tells that it was seen.
 		rec.note(note{kind: noteGone, view: r, key: keyOf(obj), uid: obj.GetUID()})
@@ -98,7 +97,7 @@ func (r *Resource[T]) swapFinalizers(ctx context.Context, obj T, finalizers []st
 // finding it is a conflict too.
 func (r *Resource[T]) failedOn(ctx context.Context, obj T, err error) error {
 	conflicted := moved(r, keyOf(obj), obj, true)
-	if apierrors.IsNotFound(err) {
+	if gone(err) {
 		r.nudge()
 		recorderOf(ctx).note(conflicted)
 		return &conflictError{cause: err}

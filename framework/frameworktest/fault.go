@@ -39,6 +39,9 @@ type Fault struct {
 	Causes []metav1.StatusCause
 	// RetryAfter goes with Status; it is sent in whole seconds.
 	RetryAfter time.Duration
+	// Plain sends Message as plain text, as an API server answers for a path
+	// that it does not serve.
+	Plain bool
 	// Reset answers with a reset connection.
 	Reset bool
 	// Forward has the server carry the request out all the same; its answer
@@ -122,6 +125,9 @@ func (f Fault) response(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("writing the injected answer: %w", err)
 	}
 	header := http.Header{"Content-Type": {"application/json"}}
+	if f.Plain {
+		header, body = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, []byte(message)
+	}
 	if f.RetryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
 	}
