@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -18,12 +19,19 @@ type Clients struct {
 	Unary versioned.Interface
 	// Watch is for informers.
 	Watch versioned.Interface
+	// UnaryMetadata and WatchMetadata are the same for kinds of which only
+	// the metadata is read.
+	UnaryMetadata, WatchMetadata metadata.Interface
 }
 
 // NewClients makes the clients of both connections.
 func NewClients(connections framework.Connections) (Clients, error) {
 	unary, watch, err := framework.Clients(connections, versioned.NewForConfig)
-	return Clients{Unary: unary, Watch: watch}, err
+	if err != nil {
+		return Clients{}, err
+	}
+	unaryMetadata, watchMetadata, err := framework.Clients(connections, metadata.NewForConfig)
+	return Clients{Unary: unary, Watch: watch, UnaryMetadata: unaryMetadata, WatchMetadata: watchMetadata}, err
 }
 
 // decoded is told of each object as it is decoded; see ResourceOptions.

@@ -3,11 +3,10 @@ package reconcilers
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	agentsandboxv1alpha1 "polychrome.dev/controller/apis/agentsandbox/v1alpha1"
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/reconcilers/conversation"
-	"polychrome.dev/controller/reconcilers/conversation/execution"
+	"polychrome.dev/controller/reconcilers/conversation/slots"
 )
 
 // AddConversations puts the Conversation reconciler on a manager. It fills
@@ -24,25 +23,18 @@ func AddConversations(m *framework.Manager, c Clients, namespace string, workers
 			"conversations", &polychromev1alpha1.Conversation{}),
 		CheckSchema: true,
 	})
-	claims := framework.NewResource(m, framework.ResourceOptions[*agentsandboxv1alpha1.SandboxClaim]{
-		Resource:  agentsandboxv1alpha1.SchemeGroupVersion.WithResource("sandboxclaims"),
-		Kind:      "SandboxClaim",
-		Namespace: namespace,
-		Client:    c.Unary.AgentSandboxV1alpha1().SandboxClaims(namespace),
-		Informer: tolerant(c.Watch, c.Watch.AgentSandboxV1alpha1().RESTClient(), namespace,
-			"sandboxclaims", &agentsandboxv1alpha1.SandboxClaim{}),
-		Optional:    true,
-		CheckSchema: true,
-	})
+	claims, watches := claimsOf(m, c, namespace, o.ClaimVersion)
 	slotFree := &framework.Trigger{}
 	o.Conversations, o.Claims, o.Wake = conversations, claims, slotFree.Fire
+	r := conversation.New(o)
+	m.Registry.MustRegister(slots.NewCollector(m.Names.MetricPrefix, r.Rolls))
 	controller := framework.New(m, framework.Options[*polychromev1alpha1.Conversation]{
 		Name:       "conversation",
 		Resource:   conversations,
-		Watches:    []framework.Watch{framework.Watches(claims, execution.MapClaim)},
+		Watches:    watches,
 		Triggers:   []*framework.Trigger{slotFree},
 		Conditions: func(conv *polychromev1alpha1.Conversation) *[]metav1.Condition { return &conv.Status.Conditions },
 		Workers:    workers,
-	}, conversation.New(o))
+	}, r)
 	return controller.Idle
 }

@@ -18,6 +18,8 @@ const (
 	flagNamespace   = "namespace"
 	flagKubeconfig  = "kubeconfig"
 	flagTemplate    = "sandbox-template"
+	flagWarmPool    = "warm-pool"
+	flagSandboxAPI  = "agent-sandbox-version"
 	flagGeneration  = "harness-image-generation"
 	flagConcurrency = "harness-roll-concurrency"
 	flagRetention   = "closed-conversation-retention-seconds"
@@ -35,8 +37,12 @@ type options struct {
 	// kubeconfig is a file, or a list of files as in KUBECONFIG. Empty means
 	// the pod's own ServiceAccount.
 	kubeconfig string
-	// template names the SandboxTemplate that units are claimed from.
-	template string
+	// template names the SandboxTemplate that units are claimed from, warmPool
+	// the SandboxWarmPool where claims name one.
+	template, warmPool string
+	// sandboxAPI is the version of the agent-sandbox API that is used, auto
+	// for the newest that is served.
+	sandboxAPI string
 	// generation is the desired harness image generation; empty is off.
 	generation string
 	// rollConcurrency is how many Conversations roll at once.
@@ -105,6 +111,8 @@ func flags(o *options, given *raw) *pflag.FlagSet {
 	fs.StringVar(&o.namespace, flagNamespace, "", "namespace of the conversations, their claims and the lease; the pod's own by default, else "+defaultNamespace)
 	fs.StringVar(&o.kubeconfig, flagKubeconfig, "", "kubeconfig file; by default that of KUBECONFIG, else the pod's ServiceAccount")
 	fs.StringVar(&o.template, flagTemplate, conversation.DefaultTemplate, "SandboxTemplate that execution units are claimed from")
+	fs.StringVar(&o.warmPool, flagWarmPool, conversation.DefaultWarmPool, "SandboxWarmPool that execution units are claimed from where the agent-sandbox API is v1beta1; if only shadow-pool-TEMPLATE exists, that one")
+	fs.StringVar(&o.sandboxAPI, flagSandboxAPI, versionAuto, "version of the agent-sandbox API: auto (the newest that is served), v1beta1 or v1alpha1")
 	fs.StringVar(&given.generation, flagGeneration, "", "desired harness image generation, any text; units of another one are replaced; empty switches that off")
 	fs.StringVar(&given.rollConcurrency, flagConcurrency, "", fmt.Sprintf("how many conversations may have their unit replaced at once (default %d)", conversation.DefaultRollConcurrency))
 	fs.StringVar(&given.retention, flagRetention, "", fmt.Sprintf("how long a closed conversation is kept; 0 is for ever (default %d)", conversation.DefaultRetentionSeconds))
@@ -192,6 +200,8 @@ func (o *options) effective() []any {
 		"namespace", o.namespace,
 		"kubeconfig", o.kubeconfig,
 		"sandboxTemplate", o.template,
+		"warmPool", o.warmPool,
+		"agentSandboxVersion", o.sandboxAPI,
 		"harnessImageGeneration", o.generation,
 		"harnessRollConcurrency", o.rollConcurrency,
 		"closedConversationRetentionSeconds", o.retentionSeconds,

@@ -35,9 +35,11 @@ const (
 
 // rare are rights that this journey does not need, and what does.
 var rare = []string{
-	"conversations get", // asking about a watch that is late
-	"events patch",      // the same event once more
-	"sandboxclaims get", // asking about a watch that is late
+	"conversations get",      // asking about a watch that is late
+	"events patch",           // the same event once more
+	"sandboxclaims get",      // asking about a watch that is late
+	"sandboxwarmpools list",  // where the API is v1beta1
+	"sandboxwarmpools watch", // where the API is v1beta1
 }
 
 // TestRights runs the controller as its ServiceAccount, with nothing but the

@@ -11,10 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"polychrome.dev/controller/framework"
+	"polychrome.dev/controller/reconcilers/conversation/execution"
 )
 
 // addressOff is the address that is not listened on.
 const addressOff = "off"
+
+// versionAuto leaves the choice of a version to discovery.
+const versionAuto = "auto"
 
 // maxWorkers keeps a slip of the hand from taking all memory.
 const maxWorkers = 1000
@@ -37,6 +41,14 @@ func (o *options) validateNames() error {
 	}
 	if problems := validation.IsDNS1123Subdomain(o.template); len(problems) > 0 {
 		refused = append(refused, refuse(flagTemplate, o.template, "the name of a SandboxTemplate: "+strings.Join(problems, "; ")))
+	}
+	if problems := validation.IsDNS1123Subdomain(o.warmPool); len(problems) > 0 {
+		refused = append(refused, refuse(flagWarmPool, o.warmPool, "the name of a SandboxWarmPool: "+strings.Join(problems, "; ")))
+	}
+	switch o.sandboxAPI {
+	case versionAuto, execution.V1alpha1, execution.V1beta1:
+	default:
+		refused = append(refused, refuse(flagSandboxAPI, o.sandboxAPI, "auto, v1alpha1 or v1beta1"))
 	}
 	return errors.Join(refused...)
 }

@@ -60,12 +60,22 @@ func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logge
 	}
 	reconcilers.AddConversations(manager, clients, o.namespace, o.workers, conversation.Options{
 		Template:         o.template,
+		WarmPool:         o.warmPool,
+		ClaimVersion:     claimVersion(o.sandboxAPI),
 		Generation:       o.generation,
 		RollConcurrency:  o.rollConcurrency,
 		RetentionSeconds: o.retentionSeconds,
 		Log:              log.With("controller", "conversation"),
 	})
 	return manager.Run(ctx)
+}
+
+// claimVersion is the only version that may be used, empty for any.
+func claimVersion(version string) string {
+	if version == versionAuto {
+		return ""
+	}
+	return version
 }
 
 // newManager completes the options with the program's names and ports.

@@ -33,6 +33,10 @@ func layers() []layer {
 			dir: "reconcilers/toolservice", own: reconcilerImports(), closed: true,
 			foreign: append(reconcilerModules(), "github.com/modelcontextprotocol/go-sdk"),
 		},
+		{
+			dir: "reconcilers/conversation/slots", own: reconcilerImports(), closed: true,
+			foreign: append(reconcilerModules(), "github.com/prometheus/client_golang"),
+		},
 		{dir: "reconcilers", own: reconcilerImports(), closed: true, foreign: reconcilerModules()},
 		// An example stands on what a stranger has: the framework and its own.
 		{dir: "examples/website/api", foreign: []string{"k8s.io/apimachinery"}},

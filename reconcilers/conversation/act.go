@@ -41,8 +41,8 @@ func (r *Reconciler) ensureUnit(ctx context.Context, conv *polychromev1alpha1.Co
 // back when the teardown certainly did nothing; if it may have done
 // something, the slot stays with the conversation until it is ready again.
 func (r *Reconciler) rollUnit(ctx context.Context, conv *polychromev1alpha1.Conversation, a Action) (framework.Result, error) {
-	grant := r.slots.Reserve(conv, a.Busy, r.now())
-	if grant == slots.Deferred {
+	grant := r.slots.Reserve(conv, a.Busy)
+	if grant == slots.Deferred || grant == slots.Halted {
 		return r.deferRoll(ctx, conv, a)
 	}
 	if err := r.backend.Teardown(ctx, conv, a.Unit); err != nil {

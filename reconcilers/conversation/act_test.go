@@ -167,7 +167,7 @@ func TestRollUnit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := newRig(t, on, 1)
 			if c.full {
-				g.slots.Reserve(healthy(named("other")), false, g.clock)
+				g.slots.Reserve(healthy(named("other")), false)
 			}
 			got, err := g.Act(t.Context(), healthy(ofGeneration(oldGeneration)), c.action)
 			if err != nil {
@@ -203,7 +203,7 @@ func TestRollUnitGivesItsSlotBackOnlyWhenNothingHappened(t *testing.T) {
 			if _, err := g.Act(t.Context(), healthy(ofGeneration(oldGeneration)), Action{Kind: RollUnit, Unit: refReady}); err == nil {
 				t.Fatal("want an error, got none")
 			}
-			back := g.slots.Reserve(healthy(named("other")), false, g.clock) == slots.Admitted
+			back := g.slots.Reserve(healthy(named("other")), false) == slots.Admitted
 			if back != c.wantBack {
 				t.Errorf("slot given back: want %t, got %t", c.wantBack, back)
 			}
@@ -220,14 +220,14 @@ func TestRollUnitKeepsASlotThatAnEarlierAttemptMayHaveUsed(t *testing.T) {
 			t.Fatal("want an error, got none")
 		}
 	}
-	if g.slots.Reserve(healthy(named("other")), false, g.clock) != slots.Deferred {
+	if g.slots.Reserve(healthy(named("other")), false) != slots.Deferred {
 		t.Error("the slot was given away although the first teardown may have worked")
 	}
 }
 
 func TestRollUnitDeferralReportsAFailedMending(t *testing.T) {
 	g := newRig(t, on, 1)
-	g.slots.Reserve(healthy(named("other")), false, g.clock)
+	g.slots.Reserve(healthy(named("other")), false)
 	g.backend.ensureErr = errForbidden
 	_, err := g.Act(t.Context(), healthy(ofGeneration(oldGeneration)), Action{Kind: RollUnit, Drift: []string{"spec"}})
 	if !errors.Is(err, errForbidden) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,15 +37,15 @@ func FuzzChangeOfAConversation(f *testing.F) {
 		keyOnly := &polychromev1alpha1.Conversation{ObjectMeta: metav1.ObjectMeta{Namespace: conv.Namespace, Name: conv.Name}}
 
 		changed(conv, false)
-		r.slots.Reserve(conv, busy, time.Unix(now, 0))
+		r.slots.Reserve(conv, busy)
 		changed(later, false)
 		changed(keyOnly, false)
-		r.slots.Reserve(later, busy, time.Unix(now, 0))
+		r.slots.Reserve(later, busy)
 		changed(later, true)
 		changed(keyOnly, true)
 
 		another := &polychromev1alpha1.Conversation{ObjectMeta: metav1.ObjectMeta{Namespace: "chat", Name: "another", UID: "another"}}
-		if got := r.slots.Reserve(another, false, time.Unix(now, 0)); got != slots.Admitted {
+		if got := r.slots.Reserve(another, false); got != slots.Admitted {
 			t.Errorf("want the slot of what is gone free, got %v", got)
 		}
 		changed(another, true)

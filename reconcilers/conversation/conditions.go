@@ -32,6 +32,14 @@ func conditionsOf(conv *polychromev1alpha1.Conversation, now time.Time, says ver
 	for _, part := range triad {
 		set(part.kind, part.holds(says))
 	}
+	if says.halted != "" {
+		list = conditions.Set(list, now, conv.Generation, metav1.Condition{
+			Type: string(polychromev1alpha1.ConditionRollHalted), Status: metav1.ConditionTrue,
+			Reason: string(polychromev1alpha1.ReasonRollFailed), Message: says.halted,
+		})
+	} else {
+		list = conditions.Remove(list, string(polychromev1alpha1.ConditionRollHalted))
+	}
 	switch {
 	case says.stalled:
 		set(polychromev1alpha1.ConditionStalled, true)
@@ -49,6 +57,9 @@ func saysSame(list []metav1.Condition, says verdict) bool {
 		if have == nil || have.Status != statusOf(part.holds(says)) || !sameReason(have.Reason, says.reason) {
 			return false
 		}
+	}
+	if meta.IsStatusConditionTrue(list, string(polychromev1alpha1.ConditionRollHalted)) != (says.halted != "") {
+		return false
 	}
 	if says.stalled {
 		have := meta.FindStatusCondition(list, string(polychromev1alpha1.ConditionStalled))

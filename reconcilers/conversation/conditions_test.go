@@ -43,7 +43,7 @@ func TestVerdictsByRank(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := judge(c.conv, c.unit, c.row, c.o).reason; got != c.want {
+			if got := judged(c.conv, c.unit, c.row, c.o).reason; got != c.want {
 				t.Errorf("want %s, got %s", c.want, got)
 			}
 		})
@@ -52,17 +52,17 @@ func TestVerdictsByRank(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	long := with(bootingUnit, func(u *execution.Unit) { u.BlockedBy, u.BlockedText = "ReconcilerError", strings.Repeat("ä", 900) })
-	text := judge(recorded(), long, rowSyncStatus, outcome{}).message
+	text := judged(recorded(), long, rowSyncStatus, outcome{}).message
 	if len(text) > maxPassedOn || len(text) < maxPassedOn-4 || !utf8.ValidString(text) {
 		t.Errorf("want about %d bytes of valid text, got %d", maxPassedOn, len(text))
 	}
-	going := judge(recorded(), goingUnit, rowSyncStatus, outcome{}).message
+	going := judged(recorded(), goingUnit, rowSyncStatus, outcome{}).message
 	for _, finalizer := range goingUnit.HeldBy {
 		if !strings.Contains(going, finalizer) {
 			t.Errorf("want a message that names %s, got %q", finalizer, going)
 		}
 	}
-	if taken := judge(recorded(), othersUnit, rowSyncStatus, outcome{}).message; !strings.Contains(taken, "c1") {
+	if taken := judged(recorded(), othersUnit, rowSyncStatus, outcome{}).message; !strings.Contains(taken, "c1") {
 		t.Errorf("want a message that names the claim, got %q", taken)
 	}
 }
@@ -72,7 +72,7 @@ func TestConditionsGoTogetherAndKeepTheirTimes(t *testing.T) {
 	conv := recorded(func(c *polychromev1alpha1.Conversation) { c.Generation = 3 })
 	conv.Status.Conditions = append(triadOf(false, true, false, polychromev1alpha1.ReasonWaitingForHarness),
 		metav1.Condition{Type: "MissedFire", Status: metav1.ConditionTrue, Reason: "Whatever", LastTransitionTime: aged})
-	says := judge(conv, readyUnit, rowSyncStatus, outcome{})
+	says := judged(conv, readyUnit, rowSyncStatus, outcome{})
 	want := []metav1.Condition{
 		{Type: "Ready", Status: "True", LastTransitionTime: metav1.NewTime(later)},
 		{Type: "Progressing", Status: "False", LastTransitionTime: metav1.NewTime(later)},
@@ -90,12 +90,12 @@ func TestConditionsGoTogetherAndKeepTheirTimes(t *testing.T) {
 func TestStalledComesAndGoesWithTheNameConflict(t *testing.T) {
 	later := time.Unix(now, 0)
 	taken := held()
-	taken.Status.Conditions = conditionsOf(taken, later, judge(taken, othersUnit, rowCreateSandboxClaim, outcome{}))
+	taken.Status.Conditions = conditionsOf(taken, later, judged(taken, othersUnit, rowCreateSandboxClaim, outcome{}))
 	stalled := meta.FindStatusCondition(taken.Status.Conditions, "Stalled")
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != "NameConflict" {
 		t.Fatalf("want Stalled=True, reason NameConflict, got %+v", stalled)
 	}
-	free := conditionsOf(taken, later, judge(taken, noUnit, rowCreateSandboxClaim, outcome{}))
+	free := conditionsOf(taken, later, judged(taken, noUnit, rowCreateSandboxClaim, outcome{}))
 	if meta.FindStatusCondition(free, "Stalled") != nil {
 		t.Errorf("want no Stalled once the name is free, got %+v", free)
 	}

@@ -17,7 +17,7 @@
 //	CloseIdle           no turn for longer than the idle timeout
 //	CreateSandboxClaim  no unit recorded
 //	RollHarness         the unit is of another generation than desired
-//	SyncStatus          mirror the unit, mend it, notice that it is gone
+//	SyncStatus          mirror the unit, mend it, notice that it is gone or ended
 //
 // What must always be true:
 //
@@ -28,7 +28,10 @@
 //     keeps failing.
 //   - A conversation without a stamp of activity is never closed for idleness;
 //     a unit without a recorded generation is never rolled.
-//   - Never more units are being rolled than there are slots.
+//   - Never more units are being rolled than there are slots, and none while
+//     too many rolls to the same generation have failed.
+//   - A unit that keeps being lost is made again ever less often; the count
+//     survives a restart.
 //   - An address is only advertised while the conversation's own unit has it.
 //
 // The decision (plan.go and the files named for their question), the builder

@@ -3,13 +3,13 @@ package conversation
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
-	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/reconcilers/conversation/execution"
 	"polychrome.dev/controller/reconcilers/conversation/slots"
 )
@@ -84,6 +84,29 @@ func ofGeneration(generation string) option {
 	return status(func(s *polychromev1alpha1.ConversationStatus) { s.HarnessImageGeneration = generation })
 }
 
+// lost is a count of lost units, in a window that began some seconds ago and
+// had its last loss some seconds ago.
+func lost(count int32, beganAgo, lastAgo int64) *polychromev1alpha1.UnitRecreations {
+	return &polychromev1alpha1.UnitRecreations{Count: count, WindowStart: now - beganAgo, LastAt: now - lastAgo}
+}
+
+func losing(count int32, beganAgo, lastAgo int64) option {
+	return status(func(s *polychromev1alpha1.ConversationStatus) { s.UnitRecreations = lost(count, beganAgo, lastAgo) })
+}
+
+// rollingFor is a conversation whose roll began some seconds ago.
+func rollingFor(seconds int64) option {
+	return status(func(s *polychromev1alpha1.ConversationStatus) {
+		s.RollingHarness, s.RollStartedAt = true, new(now-seconds)
+	})
+}
+
+func saying(reason polychromev1alpha1.Reason) option {
+	return status(func(s *polychromev1alpha1.ConversationStatus) {
+		s.Conditions = triadOf(false, true, true, reason)
+	})
+}
+
 func busyFor(seconds int64) option {
 	return annotated(polychromev1alpha1.BusyUntilAnnotation, time.Unix(now+seconds, 0).UTC().Format(time.RFC3339))
 }
@@ -132,9 +155,30 @@ var (
 	}
 )
 
+// haltedRolls is how rolls stand when too many have failed.
+var haltedRolls = slots.Standing{Failed: 3, Halted: true}
+
+func containsAll(text string, parts ...string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// endedUnit is one whose pod has failed.
+var endedUnit = with(bootingUnit, func(u *execution.Unit) { u.EndedBy, u.EndedText = "PodFailed", "exit code 1" })
+
 func with(u execution.Unit, change func(*execution.Unit)) execution.Unit {
 	change(&u)
 	return u
+}
+
+// judged is the verdict of a pass of a program that rolls nothing.
+func judged(conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row, o outcome) verdict {
+	want, _ := off.desired(now, conv, u, chosen, o)
+	return off.judge(scene{outcome: o, now: now, conv: conv, world: World{Unit: u}, chosen: chosen, want: want})
 }
 
 func drifted(u execution.Unit) execution.Unit {
@@ -221,7 +265,7 @@ func newRig(t *testing.T, r rules, limit int) *rig {
 	g := &rig{conversations: &fakeConversations{}, backend: &fakeBackend{}, clock: time.Unix(now, 0)}
 	g.Reconciler = &Reconciler{
 		rules: r, conversations: g.conversations, backend: g.backend,
-		slots: slots.New(limit, r.generation, func(...framework.Key) {}),
+		slots: slots.New(slots.Options{Limit: limit, Generation: r.generation, Now: func() time.Time { return g.clock }}),
 		now:   func() time.Time { return g.clock },
 		log:   slog.New(slog.DiscardHandler),
 	}

@@ -64,7 +64,7 @@ func (p rules) decide(now int64, conv *polychromev1alpha1.Conversation, w World)
 		return rowCloseIdle
 	case conv.Status.SandboxClaimName == "":
 		return rowCreateSandboxClaim
-	case p.rollDue(conv, w.Unit):
+	case p.rollDue(conv, w.Unit) && !w.Rolls.Halted:
 		return rowRollHarness
 	}
 	return rowSyncStatus
@@ -85,17 +85,19 @@ func (p rules) decideClosed(now int64, conv *polychromev1alpha1.Conversation, u 
 }
 
 // rollDue asks for a recorded generation, without which there is nothing to
-// roll from, and for a live unit: one that is gone comes back with the
-// desired generation by itself, and must not wait for a slot to be missed.
+// roll from, and for a unit that lives: one that is gone or has ended comes
+// back with the desired generation by itself, and must not wait for a slot to
+// be missed. What the unit says of itself counts for more than what was
+// recorded, which may have been lost.
 func (p rules) rollDue(conv *polychromev1alpha1.Conversation, u execution.Unit) bool {
 	recorded := conv.Status.HarnessImageGeneration
-	return p.generation != "" && recorded != "" && recorded != p.generation && u.Live()
+	return p.generation != "" && recorded != "" && recorded != p.generation &&
+		u.Live() && !u.Ended() && u.Generation != p.generation
 }
 
 // gone reports whether the recorded unit has disappeared. Without a sign that
 // it was healthy once it may still be on its way.
-func gone(conv *polychromev1alpha1.Conversation, u execution.Unit) bool {
-	s := conv.Status
+func gone(s polychromev1alpha1.ConversationStatus, u execution.Unit) bool {
 	return !u.Present() && (s.Phase == polychromev1alpha1.ConversationReady || s.PodIP != "" || s.HarnessEndpoint != "")
 }
 
@@ -103,14 +105,17 @@ func gone(conv *polychromev1alpha1.Conversation, u execution.Unit) bool {
 func (r *Reconciler) Plan(now time.Time, conv *polychromev1alpha1.Conversation, w World) framework.Plan[Action] {
 	at := now.Unix()
 	chosen := r.decide(at, conv, w)
-	next := r.look(at, conv, w.Unit, chosen)
+	next := r.look(at, conv, w, chosen)
 	return framework.Plan[Action]{
 		Decision: chosen.String(),
 		Actions:  actions(at, conv, w, chosen),
 		Wait:     next.after,
 		WaitFor:  next.what,
 		Spread:   next.spread,
-		Events:   events(at, conv, w.Unit, chosen),
+		// Slots limit rolls, and keep an order that turns would upset; the
+		// mending of a claim whose roll has to wait is a rewrite like others.
+		Unpaced: chosen == rowRollHarness && len(w.Unit.Drift) == 0,
+		Events:  r.events(at, conv, w, chosen),
 	}
 }
 
@@ -134,23 +139,34 @@ func actions(now int64, conv *polychromev1alpha1.Conversation, w World, chosen r
 		busy, _ := busyUntil(now, conv)
 		return []Action{{Kind: RollUnit, Unit: w.Unit.Ref(), Busy: busy > now, Drift: w.Unit.Drift}}
 	case rowCreateSandboxClaim, rowSyncStatus:
-		if needsEnsuring(conv, w.Unit, chosen) {
-			return []Action{{Kind: EnsureUnit, Unit: w.Unit.Ref(), Drift: w.Unit.Drift}}
-		}
+		return upkeep(now, conv, w.Unit, chosen)
+	}
+	return nil
+}
+
+// upkeep makes, mends or replaces the unit of an open conversation.
+func upkeep(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row) []Action {
+	switch {
+	case chosen == rowSyncStatus && u.Ended():
+		return []Action{{Kind: TeardownUnit, Unit: u.Ref()}}
+	case needsEnsuring(now, conv, u, chosen):
+		return []Action{{Kind: EnsureUnit, Unit: u.Ref(), Drift: u.Drift}}
 	}
 	return nil
 }
 
 // needsEnsuring reports whether the unit is to be made or mended now. One
 // that vanished is made by a later pass, after the status has said so.
-func needsEnsuring(conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row) bool {
+func needsEnsuring(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row) bool {
 	switch {
 	case u.Unserved || u.Standing == execution.Foreign || u.Terminating:
 		return false
 	case u.Present():
 		return len(u.Drift) > 0
+	case chosen == rowSyncStatus && gone(conv.Status, u):
+		return false
 	}
-	return chosen == rowCreateSandboxClaim || !gone(conv, u)
+	return now >= recreateAt(now, conv, u)
 }
 
 // teardownGrace is how long a deletion may be held up by a failing teardown,
@@ -162,8 +178,14 @@ func overdue(now int64, conv *polychromev1alpha1.Conversation) bool {
 }
 
 // events tells of what is passed over in silence otherwise.
-func events(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit, chosen row) []framework.Event {
+func (p rules) events(now int64, conv *polychromev1alpha1.Conversation, w World, chosen row) []framework.Event {
+	u := w.Unit
 	var told []framework.Event
+	if chosen.open() && p.halts(now, conv, w) {
+		told = append(told, framework.Event{
+			Warning: true, Reason: string(polychromev1alpha1.ConditionRollHalted), Message: p.haltedMessage(w),
+		})
+	}
 	if _, problem := busyUntil(now, conv); problem != "" && chosen.open() {
 		told = append(told, framework.Event{Warning: true, Reason: "BusyUntilIgnored", Message: problem})
 	}

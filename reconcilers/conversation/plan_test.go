@@ -103,6 +103,8 @@ func TestPlanOfRolls(t *testing.T) {
 			world: World{Unit: readyUnit}, want: "SyncStatus"},
 		{name: "a recorded generation that differs rolls", rules: on, conv: healthy(ofGeneration(oldGeneration)),
 			world: World{Unit: readyUnit}, want: "RollHarness", wantActions: []Action{roll}},
+		{name: "a unit that says it is of the desired one is not rolled, whatever is recorded", rules: on,
+			conv: healthy(ofGeneration(oldGeneration)), world: World{Unit: made(readyUnit, newGeneration)}, want: "SyncStatus"},
 		{name: "generations are compared as they stand", rules: on, conv: healthy(ofGeneration(newGeneration + " ")),
 			world: World{Unit: readyUnit}, want: "RollHarness", wantActions: []Action{roll}},
 		{name: "row 9 asks for a live claim: one that vanished is not waited for", rules: on, conv: healthy(ofGeneration(oldGeneration)),

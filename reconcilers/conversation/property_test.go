@@ -13,6 +13,7 @@ import (
 
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/reconcilers/conversation/execution"
+	"polychrome.dev/controller/reconcilers/conversation/slots"
 )
 
 const worlds = 4_000
@@ -21,7 +22,7 @@ func pick[E any](r *rand.Rand, from ...E) E { return from[r.IntN(len(from))] }
 
 // anyStamp is a time that anybody may have written.
 func anyStamp(r *rand.Rand) *int64 {
-	return pick(r, nil, nil, new(now), new(now-20), new(now-61), new(now-301), new(now+500), new(int64(0)),
+	return pick(r, nil, nil, new(now), new(now-20), new(now-61), new(now-301), new(now-580), new(now+500), new(int64(0)),
 		new(int64(-1)), new(int64(math.MinInt64)), new(int64(math.MaxInt64)))
 }
 
@@ -65,7 +66,9 @@ func anyConversation(r *rand.Rand) *polychromev1alpha1.Conversation {
 		HarnessImageGeneration: pick(r, "", oldGeneration, newGeneration),
 		RollingHarness:         r.IntN(3) == 0,
 		RollStartedAt:          anyStamp(r),
-		Conditions:             anyConditions(r),
+		UnitRecreations: pick(r, nil, nil, lost(1, 20, 20), lost(3, 100, 5), lost(6, 1800, 30), lost(6, 4000, 3000), lost(-2, 0, 0),
+			lost(9, -500, -500), &polychromev1alpha1.UnitRecreations{Count: math.MaxInt32, WindowStart: math.MinInt64, LastAt: math.MaxInt64}),
+		Conditions: anyConditions(r),
 	}
 	return conv
 }
@@ -77,12 +80,15 @@ func anyUnit(r *rand.Rand) execution.Unit {
 	}
 	u.Generation = pick(r, "", oldGeneration, newGeneration)
 	u.Address = pick(r, u.Address, u.Address, "")
-	u.CreatedAt = pick(r, u.CreatedAt, 0, math.MaxInt64, math.MinInt64)
+	u.CreatedAt = pick(r, u.CreatedAt, now-575, 0, math.MaxInt64, math.MinInt64)
 	if r.IntN(4) == 0 {
 		u.Drift = []string{"spec"}
 	}
 	if r.IntN(6) == 0 {
 		u.Ready, u.BlockedBy, u.BlockedText = false, "TemplateNotFound", "no such template"
+	}
+	if r.IntN(6) == 0 {
+		u.Ready, u.EndedBy, u.EndedText = false, "PodSucceeded", "it is done"
 	}
 	return u
 }
@@ -97,6 +103,7 @@ func anySimulation(seed uint64) *simulation {
 		}.reconciler(),
 		now: now, conv: anyConversation(r), unit: anyUnit(r),
 		holders: pick(r, nil, []string{"example.com/hold"}),
+		rolls:   pick(r, slots.Standing{}, slots.Standing{}, slots.Standing{Halted: true, Failed: 3}),
 	}
 }
 
@@ -188,7 +195,7 @@ func checkConditions(t *testing.T, seed uint64, s *simulation) {
 
 func TestPlanAndStatusArePure(t *testing.T) {
 	eachWorld(t, func(t *testing.T, seed uint64, s *simulation) {
-		at, w := time.Unix(now, 0), World{Unit: s.unit}
+		at, w := time.Unix(now, 0), s.world()
 		before := s.conv.DeepCopy()
 		plan, status := s.Plan(at, s.conv, w), s.Status(at, s.conv, w, nil)
 		if diff := cmp.Diff(plan, s.Plan(at, s.conv, w)); diff != "" {
@@ -206,7 +213,7 @@ func TestPlanAndStatusArePure(t *testing.T) {
 func TestWaitsAreBounded(t *testing.T) {
 	eachWorld(t, func(t *testing.T, seed uint64, s *simulation) {
 		for _, at := range []int64{now, 0, -5, math.MaxInt64 / 2} {
-			plan := s.Plan(time.Unix(at, 0), s.conv, World{Unit: s.unit})
+			plan := s.Plan(time.Unix(at, 0), s.conv, s.world())
 			ends := s.conv.DeletionTimestamp != nil || plan.Decision == "DeleteConversation"
 			if plan.Wait < 0 || plan.Wait > 24*time.Hour || (plan.Wait == 0) != ends {
 				t.Errorf("seed %d: %s waits %s", seed, plan.Decision, plan.Wait)
@@ -216,26 +223,34 @@ func TestWaitsAreBounded(t *testing.T) {
 }
 
 func TestDeadlinesAreExact(t *testing.T) {
-	met := 0
+	met := map[string]int{}
 	eachWorld(t, func(t *testing.T, seed uint64, s *simulation) {
 		if s.settle(8) != nil || s.gone || s.conv.DeletionTimestamp != nil {
 			return
 		}
-		w := World{Unit: s.unit}
-		plan := s.Plan(time.Unix(now, 0), s.conv, w)
+		plan := s.Plan(time.Unix(now, 0), s.conv, s.world())
 		if plan.Spread {
 			return
 		}
-		met++
+		met[plan.WaitFor]++
 		due := now + int64(plan.Wait/time.Second)
-		if early := s.Plan(time.Unix(due-1, 0), s.conv, w).Decision; early != plan.Decision {
+		if early, changed := s.at(due - 1); early != plan.Decision || changed {
 			t.Errorf("seed %d: %s already a second before its deadline", seed, early)
 		}
-		if then := s.Plan(time.Unix(due, 0), s.conv, w).Decision; then != "CloseIdle" && then != "DeleteConversation" {
-			t.Errorf("seed %d: %s at a deadline of %s", seed, then, plan.Decision)
+		// What is wrong for a graver reason says nothing of a lesser deadline.
+		graver := meta.IsStatusConditionTrue(s.conv.Status.Conditions, "Degraded") || s.unit.Terminating
+		if then, changed := s.at(due); !changed && !graver {
+			t.Errorf("seed %d: still %s at the deadline for %s", seed, then, plan.WaitFor)
 		}
 	})
-	if met < 100 {
-		t.Errorf("want at least 100 deadlines met, got %d", met)
+	if len(met) < 5 {
+		t.Errorf("want five kinds of deadlines met, got %v", met)
 	}
+}
+
+// at is what a pass would decide at another time, and whether it would change
+// anything.
+func (s *simulation) at(moment int64) (decision string, changes bool) {
+	plan := s.Plan(time.Unix(moment, 0), s.conv, s.world())
+	return plan.Decision, len(plan.Actions) > 0 || s.Status(time.Unix(moment, 0), s.conv, s.world(), nil) != s.conv
 }

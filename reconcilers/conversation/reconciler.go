@@ -11,6 +11,10 @@ import (
 	"polychrome.dev/controller/reconcilers/conversation/slots"
 )
 
+// DefaultWarmPool is the SandboxWarmPool that units are claimed from where
+// claims name one.
+const DefaultWarmPool = "polychrome-harness-warm"
+
 // Conversations is what the reconciler asks of the kind it reconciles; a
 // framework.Resource provides it.
 type Conversations interface {
@@ -24,11 +28,19 @@ type Conversations interface {
 type Options struct {
 	// Conversations reads and writes the reconciled kind. Required.
 	Conversations Conversations
-	// Claims reads and writes the execution units. Required.
+	// Claims reads and writes the execution units, in the versions of their
+	// API that may be used. Required.
 	Claims execution.Claims
+	// ClaimVersion is the one version of the claims' API that may be used,
+	// execution.V1alpha1 or execution.V1beta1. The newest that is served if
+	// empty. It is for whoever fills Claims.
+	ClaimVersion string
 	// Template names the SandboxTemplate that units are claimed from.
 	// DefaultTemplate if empty.
 	Template string
+	// WarmPool names the SandboxWarmPool that units are claimed from where
+	// claims name one. DefaultWarmPool if empty.
+	WarmPool string
 	// Generation is the desired harness image generation, an opaque text.
 	// Empty switches rolling off.
 	Generation string
@@ -65,6 +77,9 @@ func New(o Options) *Reconciler {
 	if o.Template == "" {
 		o.Template = DefaultTemplate
 	}
+	if o.WarmPool == "" {
+		o.WarmPool = DefaultWarmPool
+	}
 	if o.RollConcurrency <= 0 {
 		o.RollConcurrency = DefaultRollConcurrency
 	}
@@ -77,7 +92,9 @@ func New(o Options) *Reconciler {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	claims := execution.NewSandboxClaims(o.Claims, o.Template, o.Generation, o.Log)
+	claims := execution.NewSandboxClaims(execution.SandboxClaimOptions{
+		Claims: o.Claims, Template: o.Template, WarmPool: o.WarmPool, Generation: o.Generation, Log: o.Log,
+	})
 	r := &Reconciler{
 		rules: rules{
 			generation: o.Generation,
@@ -86,9 +103,15 @@ func New(o Options) *Reconciler {
 		},
 		conversations: o.Conversations,
 		backend:       claims,
-		slots:         slots.New(o.RollConcurrency, o.Generation, o.Wake),
-		now:           o.Now,
-		log:           o.Log,
+		slots: slots.New(slots.Options{
+			Limit: o.RollConcurrency, Generation: o.Generation, Wake: o.Wake, Now: o.Now,
+			BusyUntil: func(now int64, conv *polychromev1alpha1.Conversation) int64 {
+				until, _ := busyUntil(now, conv)
+				return until
+			},
+		}),
+		now: o.Now,
+		log: o.Log,
 	}
 	o.Conversations.OnChange(func(conv *polychromev1alpha1.Conversation, deleted bool) {
 		r.slots.Observe(conv, deleted)
@@ -98,3 +121,6 @@ func New(o Options) *Reconciler {
 	})
 	return r
 }
+
+// Rolls tells how the rolls of all conversations stand.
+func (r *Reconciler) Rolls() slots.Standing { return r.slots.Standing() }

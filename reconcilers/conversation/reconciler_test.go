@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	agentsandboxv1alpha1 "polychrome.dev/controller/apis/agentsandbox/v1alpha1"
+	agentsandboxv1beta1 "polychrome.dev/controller/apis/agentsandbox/v1beta1"
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/framework/owners"
@@ -16,8 +17,11 @@ import (
 
 // What the framework provides must fit what is asked for here.
 var (
-	_ Conversations    = (*framework.Resource[*polychromev1alpha1.Conversation])(nil)
-	_ execution.Claims = (*framework.Resource[*agentsandboxv1alpha1.SandboxClaim])(nil)
+	_ Conversations = (*framework.Resource[*polychromev1alpha1.Conversation])(nil)
+	_               = execution.Claims{
+		V1alpha1: (*framework.Resource[*agentsandboxv1alpha1.SandboxClaim])(nil),
+		V1beta1:  (*framework.Resource[*agentsandboxv1beta1.SandboxClaim])(nil),
+	}
 )
 
 // oneClaim is a served API with at most one claim.
@@ -50,7 +54,7 @@ func (o *oneClaim) Delete(context.Context, *agentsandboxv1alpha1.SandboxClaim) e
 }
 
 func TestNewFillsInDefaults(t *testing.T) {
-	r := New(Options{Conversations: &fakeConversations{}, Claims: &oneClaim{}, RetentionSeconds: -7})
+	r := New(Options{Conversations: &fakeConversations{}, Claims: execution.Claims{V1alpha1: &oneClaim{}}, RetentionSeconds: -7})
 	want := rules{readyPoll: 5 * time.Minute}
 	if diff := cmp.Diff(want, r.rules, cmp.AllowUnexported(rules{})); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
@@ -68,7 +72,7 @@ func TestNewFillsInDefaults(t *testing.T) {
 
 func TestNewKeepsWhatIsGiven(t *testing.T) {
 	r := New(Options{
-		Conversations: &fakeConversations{}, Claims: &oneClaim{},
+		Conversations: &fakeConversations{}, Claims: execution.Claims{V1alpha1: &oneClaim{}},
 		Generation: newGeneration, RetentionSeconds: 60,
 	})
 	if diff := cmp.Diff(on, r.rules, cmp.AllowUnexported(rules{})); diff != "" {
@@ -80,7 +84,7 @@ func TestNewCountsRollsFromTheCacheAndWakesTheWaiting(t *testing.T) {
 	var woken []framework.Key
 	conversations, claims := &fakeConversations{}, &oneClaim{}
 	r := New(Options{
-		Conversations: conversations, Claims: claims, Generation: newGeneration, RollConcurrency: 1,
+		Conversations: conversations, Claims: execution.Claims{V1alpha1: claims}, Generation: newGeneration, RollConcurrency: 1,
 		Wake: func(keys ...framework.Key) { woken = append(woken, keys...) },
 	})
 	seen := func(conv *polychromev1alpha1.Conversation, deleted bool) {
@@ -90,7 +94,9 @@ func TestNewCountsRollsFromTheCacheAndWakesTheWaiting(t *testing.T) {
 	}
 	other := healthy(named("other"), status(func(s *polychromev1alpha1.ConversationStatus) { s.RollingHarness = true }))
 	seen(other, false)
-	if _, err := r.Act(t.Context(), healthy(), Action{Kind: RollUnit, Unit: refReady}); err != nil || claims.deletes != 0 {
+	waits := healthy(ofGeneration(oldGeneration))
+	seen(waits, false)
+	if _, err := r.Act(t.Context(), waits, Action{Kind: RollUnit, Unit: refReady}); err != nil || claims.deletes != 0 {
 		t.Fatalf("want the roll deferred, got %d teardowns and %v", claims.deletes, err)
 	}
 	seen(other, true)
@@ -103,7 +109,7 @@ func TestNewForgetsWhatIsGone(t *testing.T) {
 	claims := &oneClaim{claim: &agentsandboxv1alpha1.SandboxClaim{}}
 	claims.claim.Labels = map[string]string{polychromev1alpha1.ConversationUIDLabel: "uid-c1"}
 	conversations := &fakeConversations{}
-	r := New(Options{Conversations: conversations, Claims: claims})
+	r := New(Options{Conversations: conversations, Claims: execution.Claims{V1alpha1: claims}})
 	for range 2 {
 		if _, err := r.Observe(t.Context(), healthy()); err != nil {
 			t.Fatal(err)

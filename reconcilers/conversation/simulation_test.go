@@ -12,6 +12,7 @@ import (
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/reconcilers/conversation/execution"
+	"polychrome.dev/controller/reconcilers/conversation/slots"
 )
 
 // simulation is a cluster of one conversation and one unit, in which actions
@@ -25,9 +26,10 @@ type simulation struct {
 	unit execution.Unit
 	// holders keep a deleted unit from going.
 	holders []string
-	// full says that no slot for rolling is free.
-	full bool
-	gone bool
+	// full says that no slot for rolling is free, rolls how all rolls stand.
+	full  bool
+	rolls slots.Standing
+	gone  bool
 	// done are the actions carried out so far, with their targets.
 	done []string
 	// writes counts requests: an action or a status write each.
@@ -35,9 +37,11 @@ type simulation struct {
 	uids   int
 }
 
+func (s *simulation) world() World { return World{Unit: s.unit, Rolls: s.rolls} }
+
 // round is one pass; it reports whether anything happened.
 func (s *simulation) round() (busy bool, err error) {
-	w := World{Unit: s.unit}
+	w := s.world()
 	at := time.Unix(s.now, 0)
 	plan := s.Plan(at, s.conv, w)
 	var done []framework.Done[Action]

@@ -16,8 +16,9 @@ type outcome struct {
 	failed, nameTaken bool
 	// ensured says that the unit was made or mended.
 	ensured bool
-	// rolled says that the unit was torn down to roll it.
-	rolled bool
+	// rolled says that the unit was torn down to roll it, torn that it was
+	// torn down for another reason.
+	rolled, torn bool
 	// learned is what was learnt.
 	learned Learned
 }
@@ -34,6 +35,7 @@ func outcomeOf(done []framework.Done[Action]) outcome {
 			o.learned = learned
 		}
 		o.ensured = o.ensured || d.Action.Kind == EnsureUnit
+		o.torn = o.torn || d.Action.Kind == TeardownUnit
 		o.rolled = o.rolled || (d.Action.Kind == RollUnit && !o.learned.Deferred)
 	}
 	return o
@@ -54,8 +56,7 @@ func (r *Reconciler) Status(
 	if !ok {
 		return conv
 	}
-	says := judge(conv, w.Unit, chosen, o)
-	says.failing = o.failed
+	says := r.judge(scene{now: at, conv: conv, want: want, world: w, chosen: chosen, outcome: o})
 	if sameFields(conv.Status, want) && saysSame(conv.Status.Conditions, says) {
 		return conv
 	}
@@ -87,7 +88,7 @@ func (p rules) desired(
 	if !chosen.open() {
 		return s, false
 	}
-	p.keepOpen(&s)
+	p.keepOpen(&s, now)
 	switch chosen {
 	case rowCloseIdle:
 		s.Closed, s.Phase = true, polychromev1alpha1.ConversationClosing
@@ -96,29 +97,45 @@ func (p rules) desired(
 	case rowRollHarness:
 		rolling(&s, now)
 	case rowSyncStatus:
-		p.mirror(&s, conv, u, o)
+		p.sync(&s, now, u, o)
 	}
 	return s, true
 }
 
+// sync takes in how the recorded unit is; s still says how it was.
+func (p rules) sync(s *polychromev1alpha1.ConversationStatus, now int64, u execution.Unit, o outcome) {
+	if gone(*s, u) || (u.Ended() && o.torn) {
+		p.lose(s, now)
+		return
+	}
+	p.mirror(s, u, o)
+	if o.learned.Created {
+		countLoss(now, s)
+	}
+}
+
 // keepOpen clears what an open conversation has not: the stamp of an earlier
-// closing, which must not count, and the traces of a roll that is no more.
-func (p rules) keepOpen(s *polychromev1alpha1.ConversationStatus) {
+// closing, which must not count, and the traces of a roll that is no more. A
+// roll whose beginning nobody wrote down begins now, or it could never fail.
+func (p rules) keepOpen(s *polychromev1alpha1.ConversationStatus, now int64) {
 	s.ClosedAt = nil
 	if p.generation == "" {
 		s.RollingHarness = false
 	}
 	if !s.RollingHarness {
 		s.RollStartedAt = nil
+	} else if _, stamped := stamp(s.RollStartedAt); !stamped {
+		s.RollStartedAt = new(now)
 	}
 }
 
 // release lets go of the unit. A resumed conversation must not advertise the
-// address of a pod that is gone.
+// address of a pod that is gone. What was lost before counts no more: the next
+// unit is made because somebody asked for it.
 func release(s *polychromev1alpha1.ConversationStatus) {
 	withdraw(s)
 	s.SandboxClaimName = ""
-	s.RollingHarness, s.RollStartedAt = false, nil
+	s.RollingHarness, s.RollStartedAt, s.UnitRecreations = false, nil, nil
 	s.Phase = polychromev1alpha1.ConversationClosing
 }
 
@@ -138,7 +155,8 @@ func (p rules) closed(now int64, s polychromev1alpha1.ConversationStatus) polych
 // settled reports whether a closed conversation says all that it should.
 func (p rules) settled(now int64, conv *polychromev1alpha1.Conversation, u execution.Unit) bool {
 	want, _ := p.desired(now, conv, u, rowSettleClosed, outcome{})
-	return sameFields(conv.Status, want) && saysSame(conv.Status.Conditions, judge(conv, u, rowSettleClosed, outcome{}))
+	says := p.judge(scene{now: now, conv: conv, want: want, world: World{Unit: u}, chosen: rowSettleClosed})
+	return sameFields(conv.Status, want) && saysSame(conv.Status.Conditions, says)
 }
 
 // created records the unit that was made or found. While the name is not to
@@ -169,18 +187,21 @@ func rolling(s *polychromev1alpha1.ConversationStatus, now int64) {
 	s.RollingHarness, s.RollStartedAt = true, new(now)
 }
 
+// lose lets go of a unit that went, or had to go, without being asked to. The
+// one made in its place is of the desired generation.
+func (p rules) lose(s *polychromev1alpha1.ConversationStatus, now int64) {
+	withdraw(s)
+	s.SandboxClaimName = ""
+	s.Phase = polychromev1alpha1.ConversationPending
+	if s.HarnessImageGeneration != p.generation {
+		s.HarnessImageGeneration = ""
+	}
+	countLoss(now, s)
+}
+
 // mirror shows the unit. While it is terminating its address stays: it is
 // the sign that the unit was healthy, for when it is gone.
-func (p rules) mirror(s *polychromev1alpha1.ConversationStatus, conv *polychromev1alpha1.Conversation, u execution.Unit, o outcome) {
-	if gone(conv, u) {
-		withdraw(s)
-		s.SandboxClaimName = ""
-		s.Phase = polychromev1alpha1.ConversationPending
-		if s.HarnessImageGeneration != p.generation {
-			s.HarnessImageGeneration = ""
-		}
-		return
-	}
+func (p rules) mirror(s *polychromev1alpha1.ConversationStatus, u execution.Unit, o outcome) {
 	s.PodIP, s.HarnessEndpoint, s.HarnessReady = u.Address, "", u.Dialable()
 	switch {
 	case s.IdleReclaimed:
@@ -193,9 +214,10 @@ func (p rules) mirror(s *polychromev1alpha1.ConversationStatus, conv *polychrome
 	switch {
 	case o.learned.Created:
 		s.HarnessImageGeneration = o.learned.Generation
-	case s.HarnessImageGeneration == "" && p.generation != "" && u.Live():
-		// Without a word of its own there is nothing to roll from.
-		s.HarnessImageGeneration = cmp.Or(u.Generation, p.generation)
+	case p.generation != "" && u.Live():
+		// The unit knows best, whatever status was lost or written over; one
+		// that does not know has nothing to be rolled from.
+		s.HarnessImageGeneration = cmp.Or(u.Generation, s.HarnessImageGeneration, p.generation)
 	}
 	if s.HarnessReady {
 		s.RollingHarness, s.RollStartedAt = false, nil
@@ -211,12 +233,13 @@ func sameFields(a, b polychromev1alpha1.ConversationStatus) bool {
 		a.HarnessEndpoint == b.HarnessEndpoint &&
 		a.HarnessReady == b.HarnessReady &&
 		a.Closed == b.Closed &&
-		sameStamp(a.ClosedAt, b.ClosedAt) &&
+		same(a.ClosedAt, b.ClosedAt) &&
 		a.HarnessImageGeneration == b.HarnessImageGeneration &&
 		a.RollingHarness == b.RollingHarness &&
-		sameStamp(a.RollStartedAt, b.RollStartedAt)
+		same(a.RollStartedAt, b.RollStartedAt) &&
+		same(a.UnitRecreations, b.UnitRecreations)
 }
 
-func sameStamp(a, b *int64) bool {
+func same[V comparable](a, b *V) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }

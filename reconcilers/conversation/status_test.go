@@ -133,7 +133,7 @@ func TestStatusMirrorsTheUnit(t *testing.T) {
 	pending := polychromev1alpha1.ConversationStatus{ObservedGeneration: 1, SandboxClaimName: "c1", Phase: polychromev1alpha1.ConversationPending}
 	addressed := pending
 	addressed.PodIP = "10.4.2.7"
-	vanished := polychromev1alpha1.ConversationStatus{ObservedGeneration: 1, Phase: polychromev1alpha1.ConversationPending}
+	vanished := polychromev1alpha1.ConversationStatus{ObservedGeneration: 1, Phase: polychromev1alpha1.ConversationPending, UnitRecreations: lost(1, 0, 0)}
 	vanishedNew := vanished
 	vanishedNew.HarnessImageGeneration = newGeneration
 	moved := healthy().Status
@@ -195,6 +195,7 @@ func TestStatusOfRolls(t *testing.T) {
 		ObservedGeneration: 1, SandboxClaimName: "c1", Phase: polychromev1alpha1.ConversationPending, HarnessImageGeneration: newGeneration,
 	}
 	unadopted := remade
+	remade.UnitRecreations = lost(1, 0, 0)
 	unadopted.HarnessImageGeneration = ""
 	waiting := inRoll(held(status(func(s *polychromev1alpha1.ConversationStatus) {
 		s.ObservedGeneration, s.Phase = 1, polychromev1alpha1.ConversationRollingHarness
@@ -216,6 +217,10 @@ func TestStatusOfRolls(t *testing.T) {
 		{name: "a generation that was never recorded is adopted though nothing else changed", rules: on, conv: healthy(), unit: readyUnit,
 			want: says{adopted, polychromev1alpha1.ReasonHarnessReady, "R"}},
 		{name: "a claim that says its generation is adopted with that", rules: on, conv: healthy(), unit: made(readyUnit, oldGeneration),
+			want: says{adoptedOld, polychromev1alpha1.ReasonHarnessReady, "R"}},
+		{name: "a claim knows better than a status that was lost", rules: on, conv: healthy(ofGeneration(oldGeneration)), unit: made(readyUnit, newGeneration),
+			want: says{adopted, polychromev1alpha1.ReasonHarnessReady, "R"}},
+		{name: "or that was written too early", rules: on, conv: healthy(ofGeneration(newGeneration)), unit: made(readyUnit, oldGeneration),
 			want: says{adoptedOld, polychromev1alpha1.ReasonHarnessReady, "R"}},
 		{name: "where no unit is, no generation is adopted", rules: on, conv: recorded(), unit: noUnit, done: did(badly(EnsureUnit, errServer)),
 			want: says{unadopted, polychromev1alpha1.ReasonWaitingForHarness, "P"}},

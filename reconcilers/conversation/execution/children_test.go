@@ -14,7 +14,7 @@ import (
 // built is a configuration as it goes over the wire.
 func built(t *testing.T, conv *polychromev1alpha1.Conversation, name, generation string) map[string]any {
 	t.Helper()
-	raw, err := json.Marshal(claimFor(conv, name, template, generation))
+	raw, err := json.Marshal(inV1alpha1(claimFor(conv, name, template, generation)))
 	if err != nil {
 		t.Fatal(err)
 	}

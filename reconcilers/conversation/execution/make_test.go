@@ -16,6 +16,7 @@ import (
 const (
 	template   = "polychrome-harness-default"
 	generation = "2026.7.0"
+	warmPool   = "polychrome-harness-warm"
 )
 
 func conversation(options ...func(*polychromev1alpha1.Conversation)) *polychromev1alpha1.Conversation {
@@ -113,5 +114,7 @@ func (f *fakeClaims) Delete(_ context.Context, claim *agentsandboxv1alpha1.Sandb
 }
 
 func backendOn(f *fakeClaims) *SandboxClaims {
-	return NewSandboxClaims(f, template, generation, slog.New(slog.DiscardHandler))
+	return NewSandboxClaims(SandboxClaimOptions{
+		Claims: Claims{V1alpha1: f}, Template: template, WarmPool: warmPool, Generation: generation, Log: slog.New(slog.DiscardHandler),
+	})
 }

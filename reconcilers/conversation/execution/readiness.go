@@ -2,11 +2,12 @@ package execution
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	agentsandboxv1alpha1 "polychrome.dev/controller/apis/agentsandbox/v1alpha1"
+	agentsandboxv1beta1 "polychrome.dev/controller/apis/agentsandbox/v1beta1"
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework/owners"
 )
@@ -30,27 +31,42 @@ var endings = []polychromev1alpha1.Reason{
 	polychromev1alpha1.ReasonSandboxExpired,
 }
 
-// readClaim distils a claim. Of its conditions only Ready and Finished count:
+// Endings are the reasons of a unit that has ended.
+func Endings() []polychromev1alpha1.Reason { return slices.Clone(endings) }
+
+// maxGeneration is how many characters a status holds of a generation.
+const maxGeneration = 256
+
+// generationOf is what the claim was made with. Somebody may have edited it.
+func generationOf(c metav1.Object) string {
+	generation := c.GetAnnotations()[polychromev1alpha1.HarnessImageGenerationAnnotation]
+	if utf8.RuneCountInString(generation) > maxGeneration {
+		return ""
+	}
+	return generation
+}
+
+// readClaim judges a claim. Of its conditions only Ready and Finished count:
 // Suspended may be left over, and the observed generation may be another
 // object's.
-func readClaim(owner owners.Owner, claim *agentsandboxv1alpha1.SandboxClaim) Unit {
-	u := Unit{Name: claim.Name, Standing: Foreign}
-	if owners.Judge(owner, claim) != owners.Ours {
+func readClaim(owner owners.Owner, c claim) Unit {
+	u := Unit{Name: c.GetName(), Standing: Foreign}
+	if owners.Judge(owner, c) != owners.Ours {
 		return u
 	}
 	u.Standing = Own
-	u.UID, u.Version = claim.UID, claim.ResourceVersion
-	if claim.DeletionTimestamp != nil {
-		u.Terminating, u.HeldBy = true, claim.Finalizers
+	u.UID, u.Version = c.GetUID(), c.GetResourceVersion()
+	if c.GetDeletionTimestamp() != nil {
+		u.Terminating, u.HeldBy = true, c.GetFinalizers()
 	}
-	if !claim.CreationTimestamp.IsZero() {
-		u.CreatedAt = claim.CreationTimestamp.Unix()
+	if created := c.GetCreationTimestamp(); !created.IsZero() {
+		u.CreatedAt = created.Unix()
 	}
-	if ips := claim.Status.Sandbox.PodIPs; len(ips) > 0 {
-		u.Address = ips[0]
+	if len(c.podIPs) > 0 {
+		u.Address = c.podIPs[0]
 	}
-	u.Generation = claim.Annotations[polychromev1alpha1.HarnessImageGenerationAnnotation]
-	ready := meta.FindStatusCondition(claim.Status.Conditions, agentsandboxv1alpha1.ConditionReady)
+	u.Generation = generationOf(c)
+	ready := meta.FindStatusCondition(c.conditions, agentsandboxv1beta1.ConditionReady)
 	switch {
 	case ready == nil:
 	case ready.Status == metav1.ConditionTrue:
@@ -60,7 +76,7 @@ func readClaim(owner owners.Owner, claim *agentsandboxv1alpha1.SandboxClaim) Uni
 	case slices.Contains(blocking, polychromev1alpha1.Reason(ready.Reason)):
 		u.BlockedBy, u.BlockedText = ready.Reason, ready.Message
 	}
-	finished := meta.FindStatusCondition(claim.Status.Conditions, agentsandboxv1alpha1.ConditionFinished)
+	finished := meta.FindStatusCondition(c.conditions, agentsandboxv1beta1.ConditionFinished)
 	if finished != nil && finished.Status == metav1.ConditionTrue {
 		u.Ready, u.EndedBy, u.EndedText = false, string(polychromev1alpha1.ReasonPodFailed), finished.Message
 		if slices.Contains(endings, polychromev1alpha1.Reason(finished.Reason)) {

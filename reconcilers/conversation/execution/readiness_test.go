@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +50,7 @@ func TestReadClaim(t *testing.T) {
 		{"ready wins over its own reason", ownClaim(saying("Ready", "True", "ReconcilerError")), with(func(u *Unit) { u.Ready = true })},
 		{"a going claim says what holds it", ownClaim(terminating), with(func(u *Unit) { u.Terminating, u.HeldBy = true, []string{"example.com/hold"} })},
 		{"the generation is read", ownClaim(madeWith("g1")), with(func(u *Unit) { u.Generation = "g1" })},
+		{"a generation longer than any status holds is none", ownClaim(madeWith(strings.Repeat("g", 257))), base},
 		{"without a reference the label makes it ours", ownClaim(unreferenced), base},
 		{"without either it is not", ownClaim(unreferenced, unlabelled), Unit{Name: "c1", Standing: Foreign}},
 		{"the label does not outweigh another controller", ownClaim(func(c *agentsandboxv1alpha1.SandboxClaim) { c.OwnerReferences[0].UID = "uid-other" }, addressed("10.9.9.9")),
@@ -61,7 +63,7 @@ func TestReadClaim(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, readClaim(ownerOf(conversation()), c.claim)); diff != "" {
+			if diff := cmp.Diff(c.want, readClaim(ownerOf(conversation()), fromV1alpha1(c.claim))); diff != "" {
 				t.Errorf("unit (-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +102,7 @@ func TestWhatAUnitIs(t *testing.T) {
 func TestEveryBlockingReasonIsPassedOn(t *testing.T) {
 	for _, reason := range blocking {
 		claim := ownClaim(saying(agentsandboxv1alpha1.ConditionReady, metav1.ConditionFalse, string(reason)))
-		if got := readClaim(ownerOf(conversation()), claim).BlockedBy; got != string(reason) {
+		if got := readClaim(ownerOf(conversation()), fromV1alpha1(claim)).BlockedBy; got != string(reason) {
 			t.Errorf("want %s, got %q", reason, got)
 		}
 	}

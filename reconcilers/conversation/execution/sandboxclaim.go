@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,51 +9,37 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	agentsandboxv1alpha1 "polychrome.dev/controller/apis/agentsandbox/v1alpha1"
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
-	"polychrome.dev/controller/framework/owners"
 )
 
 // claimPoll is for the day on which the watch does not tell of a change.
 const claimPoll = 5 * time.Minute
 
-// errUnread stands in where no cause is known.
-var errUnread = errors.New("not known yet")
-
-// ClaimReader reads SandboxClaims from a cache.
-type ClaimReader interface {
-	State() framework.State
-	Err() error
-	Find(namespace, name string) (claim *agentsandboxv1alpha1.SandboxClaim, found bool, state framework.State)
-	Look(owner owners.Owner, config any) (framework.Child[*agentsandboxv1alpha1.SandboxClaim], error)
-}
-
-// ClaimWriter writes SandboxClaims.
-type ClaimWriter interface {
-	Apply(ctx context.Context, owner owners.Owner, config any) (*agentsandboxv1alpha1.SandboxClaim, bool, error)
-	Delete(ctx context.Context, claim *agentsandboxv1alpha1.SandboxClaim) error
-}
-
-// Claims is what the reconciler asks of SandboxClaims; a framework.Resource
-// provides it.
-type Claims interface {
-	ClaimReader
-	ClaimWriter
-}
-
 // SandboxClaims provides each conversation with one SandboxClaim.
 type SandboxClaims struct {
-	claims     Claims
-	template   string
-	generation string
-	log        *slog.Logger
+	SandboxClaimOptions
+	wires []wire
+	pools pools
 	// compared remembers the last compare of each conversation's claim, so
 	// that a steady conversation costs no configuration per pass.
 	compared sync.Map // types.UID of the conversation -> comparison
+}
+
+// SandboxClaimOptions are what SandboxClaims is made of. All are required but
+// for the generation.
+type SandboxClaimOptions struct {
+	// Claims reads and writes the claims.
+	Claims Claims
+	// Template is what claims of v1alpha1 name, and WarmPool what those of
+	// v1beta1 do unless only the pool of the template exists.
+	Template, WarmPool string
+	// Generation is what new claims carry, if it is not empty.
+	Generation string
+	// Log takes what happens.
+	Log *slog.Logger
 }
 
 var _ Backend = (*SandboxClaims)(nil)
@@ -63,17 +50,19 @@ type comparison struct {
 	paths []string
 }
 
-// basis is all that a compare depends on and that can change.
+// basis is all that a compare depends on and that can change. Versions of the
+// API show an object at the same version.
 type basis struct {
 	generation int64
 	claim      types.UID
 	version    string
+	wire       string
+	source     string
 }
 
-// NewSandboxClaims makes a backend whose claims come from a template and carry
-// a generation, if it is not empty.
-func NewSandboxClaims(claims Claims, template, generation string, log *slog.Logger) *SandboxClaims {
-	return &SandboxClaims{claims: claims, template: template, generation: generation, log: log}
+// NewSandboxClaims makes a backend.
+func NewSandboxClaims(o SandboxClaimOptions) *SandboxClaims {
+	return &SandboxClaims{SandboxClaimOptions: o, wires: o.Claims.wires(), pools: poolsFor(o.WarmPool, o.Template)}
 }
 
 // Kind is sandboxclaim.
@@ -85,83 +74,112 @@ func (b *SandboxClaims) ReadyPollInterval() time.Duration { return claimPoll }
 // Forget drops what is remembered of a conversation that is gone.
 func (b *SandboxClaims) Forget(conv types.UID) { b.compared.Delete(conv) }
 
+// find reads the claim in the newest version that is served. A version that is
+// absent leaves it to the next one, and so does one of which nothing is known:
+// the next one is served only where it may be relied on. With none served, it
+// returns the first version of which nothing is known, and why; with all of
+// them absent none, and errUnserved.
+func (b *SandboxClaims) find(namespace, name string) (w wire, c claim, found bool, err error) {
+	err = errUnserved
+	for _, next := range b.wires {
+		c, found, nextErr := next.find(namespace, name)
+		switch {
+		case nextErr == nil:
+			return next, c, found, nil
+		case w == nil && !errors.Is(nextErr, errUnserved):
+			w, err = next, nextErr
+		}
+	}
+	return w, claim{}, false, fmt.Errorf("reading SandboxClaim %s: %w", name, err)
+}
+
+// source is what the claim is to be made from.
+func (b *SandboxClaims) source(w wire, namespace string, c claim) string {
+	if w.version() == V1alpha1 {
+		return b.Template
+	}
+	return poolFor(b.pools, c, b.poolSight(namespace))
+}
+
+func (b *SandboxClaims) poolSight(namespace string) poolSight {
+	if b.Claims.WarmPools == nil {
+		return poolSight{}
+	}
+	_, warm, warmState := b.Claims.WarmPools.Find(namespace, b.pools.warm)
+	_, shadow, shadowState := b.Claims.WarmPools.Find(namespace, b.pools.shadow)
+	return poolSight{readable: warmState == framework.Served && shadowState == framework.Served, warm: warm, shadow: shadow}
+}
+
 // Observe reads the claim. Only an open conversation needs to know whether
 // it has drifted.
 func (b *SandboxClaims) Observe(conv *polychromev1alpha1.Conversation) (Unit, error) {
 	name := NameOf(conv)
-	claim, found, state := b.claims.Find(conv.Namespace, name)
+	w, c, found, err := b.find(conv.Namespace, name)
 	switch {
-	case state == framework.Absent:
+	case errors.Is(err, errUnserved):
 		return Unit{Name: name, Unserved: true}, nil
-	case state != framework.Served:
-		return Unit{}, b.unread(name)
+	case err != nil:
+		return Unit{}, err
 	case !found:
 		return Unit{Name: name}, nil
 	}
-	u := readClaim(ownerOf(conv), claim)
+	u := readClaim(ownerOf(conv), c)
 	if !u.Live() || conv.Status.Closed || conv.DeletionTimestamp != nil {
 		return u, nil
 	}
-	var err error
-	u.Drift, err = b.drift(conv, u)
+	u.Drift, err = b.drift(w, conv, u, b.source(w, conv.Namespace, c))
 	return u, err
 }
 
 // drift names the paths in which the claim is not what it should be.
-func (b *SandboxClaims) drift(conv *polychromev1alpha1.Conversation, u Unit) ([]string, error) {
-	on := basis{generation: conv.Generation, claim: u.UID, version: u.Version}
+func (b *SandboxClaims) drift(w wire, conv *polychromev1alpha1.Conversation, u Unit, source string) ([]string, error) {
+	on := basis{generation: conv.Generation, claim: u.UID, version: u.Version, wire: w.version(), source: source}
 	if known, ok := b.compared.Load(conv.UID); ok && known.(comparison).basis == on {
 		return known.(comparison).paths, nil
 	}
-	claim, err := b.claims.Look(ownerOf(conv), claimFor(conv, u.Name, b.template, u.Generation))
+	paths, err := w.drift(ownerOf(conv), claimFor(conv, u.Name, source, u.Generation))
 	if err != nil {
 		return nil, fmt.Errorf("comparing SandboxClaim %s: %w", u.Name, err)
 	}
-	b.compared.Store(conv.UID, comparison{basis: on, paths: claim.Drift})
-	return claim.Drift, nil
+	b.compared.Store(conv.UID, comparison{basis: on, paths: paths})
+	return paths, nil
 }
 
 // Ensure applies the claim. The one that exists keeps the generation it was
 // made with.
 func (b *SandboxClaims) Ensure(ctx context.Context, conv *polychromev1alpha1.Conversation) (Made, error) {
-	name, generation := NameOf(conv), b.generation
-	claim, found, _ := b.claims.Find(conv.Namespace, name)
+	name, generation := NameOf(conv), b.Generation
+	w, c, found, err := b.find(conv.Namespace, name)
+	if err != nil {
+		return Made{}, fmt.Errorf("ensuring the execution unit of conversation %s: %w", conv.Name, err)
+	}
+	source := b.source(w, conv.Namespace, c)
 	if found {
-		generation = claim.Annotations[polychromev1alpha1.HarnessImageGenerationAnnotation]
+		generation = generationOf(c)
 	} else {
-		b.log.InfoContext(ctx, "creating the execution unit", "conversation", conv.Name, "namespace", conv.Namespace,
-			"backend", b.Kind(), "unit", name, "template", b.template, "generation", generation,
+		b.Log.InfoContext(ctx, "creating the execution unit", "conversation", conv.Name, "namespace", conv.Namespace,
+			"backend", b.Kind(), "version", w.version(), "unit", name, "from", source, "generation", generation,
 			"parent", conv.Spec.ParentConversationID)
 	}
-	if _, _, err := b.claims.Apply(ctx, ownerOf(conv), claimFor(conv, name, b.template, generation)); err != nil {
+	if err := w.apply(ctx, ownerOf(conv), claimFor(conv, name, source, generation)); err != nil {
 		return Made{}, fmt.Errorf("ensuring the execution unit of conversation %s: %w", conv.Name, err)
 	}
 	return Made{Created: !found, Generation: generation}, nil
 }
 
 // Teardown is a compare-and-swap on the claim that was judged: another
-// version, or another claim of the name, is a conflict.
+// version, or another claim of the name, is a conflict. It may have been
+// judged in another version of the API; all show the same object.
 func (b *SandboxClaims) Teardown(ctx context.Context, conv *polychromev1alpha1.Conversation, ref Ref) error {
+	w, _, _, err := b.find(conv.Namespace, ref.Name)
 	switch {
-	case b.claims.State() == framework.Absent:
+	case w == nil:
 		return nil
 	case ref.UID == "":
-		return b.unread(ref.Name)
+		return cmp.Or(err, fmt.Errorf("tearing down SandboxClaim %s: %w", ref.Name, errUnread))
 	}
-	claim := &agentsandboxv1alpha1.SandboxClaim{ObjectMeta: metav1.ObjectMeta{
-		Namespace: conv.Namespace, Name: ref.Name, UID: ref.UID, ResourceVersion: ref.Version,
-	}}
-	if err := b.claims.Delete(ctx, claim); err != nil {
+	if err := w.remove(ctx, conv.Namespace, ref); err != nil {
 		return fmt.Errorf("tearing down the execution unit of conversation %s: %w", conv.Name, err)
 	}
 	return nil
-}
-
-// unread says why the claims cannot be read.
-func (b *SandboxClaims) unread(name string) error {
-	err := b.claims.Err()
-	if err == nil {
-		err = errUnread
-	}
-	return fmt.Errorf("reading SandboxClaim %s: %w", name, err)
 }

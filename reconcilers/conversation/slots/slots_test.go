@@ -6,109 +6,46 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 	"polychrome.dev/controller/framework"
 )
 
-const (
-	oldGeneration = "2026.6.0"
-	newGeneration = "2026.7.0"
-)
-
-var start = time.Unix(1_800_000_000, 0)
-
-// conv is a conversation that is ready with the old generation.
-func conv(name string, options ...func(*polychromev1alpha1.Conversation)) *polychromev1alpha1.Conversation {
-	c := &polychromev1alpha1.Conversation{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "chat", Name: name, UID: types.UID("uid-" + name), ResourceVersion: "10",
-	}}
-	c.Status.Phase, c.Status.HarnessReady = polychromev1alpha1.ConversationReady, true
-	c.Status.HarnessImageGeneration = oldGeneration
-	for _, change := range options {
-		change(c)
-	}
-	return c
-}
-
-func rolling(c *polychromev1alpha1.Conversation) {
-	c.Status.RollingHarness, c.Status.HarnessReady = true, false
-	c.Status.HarnessImageGeneration = ""
-	c.Status.Phase = polychromev1alpha1.ConversationRollingHarness
-}
-
-func rolled(c *polychromev1alpha1.Conversation) { c.Status.HarnessImageGeneration = newGeneration }
-
-func at(version int) func(*polychromev1alpha1.Conversation) {
-	return func(c *polychromev1alpha1.Conversation) { c.ResourceVersion = strconv.Itoa(version) }
-}
-
-func closed(c *polychromev1alpha1.Conversation) { c.Status.Closed = true }
-
-func closing(c *polychromev1alpha1.Conversation) {
-	c.Status.Phase = polychromev1alpha1.ConversationClosing
-}
-
-func deleting(c *polychromev1alpha1.Conversation) { c.DeletionTimestamp = &metav1.Time{Time: start} }
-
-func another(c *polychromev1alpha1.Conversation) { c.UID = "uid-another" }
-
-// woken gathers the keys that were woken.
-type woken struct {
-	mu   sync.Mutex
-	keys []string
-}
-
-func (w *woken) wake(keys ...framework.Key) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, key := range keys {
-		w.keys = append(w.keys, key.Name)
-	}
-}
-
 func TestTheLimit(t *testing.T) {
 	for limit := range 7 {
-		s := New(limit, newGeneration, (&woken{}).wake)
+		r := newRig(t, limit-1)
 		for i := range 7 {
 			want := Deferred
-			if i < limit {
+			if i < limit-1 {
 				want = Admitted
 			}
-			if got := s.Reserve(conv("c"+strconv.Itoa(i)), false, start); got != want {
-				t.Errorf("limit %d, wish %d: want %d, got %d", limit, i, want, got)
-			}
+			r.wantGrant(conv("c"+strconv.Itoa(i)), want)
 		}
 	}
 }
 
 func TestWhoHoldsASlot(t *testing.T) {
+	long := began((FailedAfter + 1) * time.Second)
 	cases := []struct {
 		name string
 		seen []*polychromev1alpha1.Conversation
 		want Grant
 	}{
 		{"nobody", nil, Admitted},
-		{"one that is ready does not", []*polychromev1alpha1.Conversation{conv("a")}, Admitted},
-		{"one that rolls does, also after a restart", []*polychromev1alpha1.Conversation{conv("a", rolling)}, Deferred},
-		{"one that rolled and is ready does not", []*polychromev1alpha1.Conversation{conv("a", rolling), conv("a", rolled, at(11))}, Admitted},
-		{"a closed one does not", []*polychromev1alpha1.Conversation{conv("a", rolling, closed)}, Admitted},
-		{"a closing one does not", []*polychromev1alpha1.Conversation{conv("a", rolling, closing)}, Admitted},
-		{"a deleting one does not", []*polychromev1alpha1.Conversation{conv("a", rolling, deleting)}, Admitted},
-		{"one that closed later does not", []*polychromev1alpha1.Conversation{conv("a", rolling), conv("a", rolling, closed, at(11))}, Admitted},
+		{"one that is ready does not", []*polychromev1alpha1.Conversation{conv("z", rolled)}, Admitted},
+		{"one that rolls does, also after a restart", []*polychromev1alpha1.Conversation{conv("z", rolling)}, Deferred},
+		{"one that rolled and is ready does not", []*polychromev1alpha1.Conversation{conv("z", rolling), conv("z", rolled, at(11))}, Admitted},
+		{"a closed one does not", []*polychromev1alpha1.Conversation{conv("z", rolling, closed)}, Admitted},
+		{"a closing one does not", []*polychromev1alpha1.Conversation{conv("z", rolling, closing)}, Admitted},
+		{"a deleting one does not", []*polychromev1alpha1.Conversation{conv("z", rolling, deleting)}, Admitted},
+		{"one that closed later does not", []*polychromev1alpha1.Conversation{conv("z", rolling), conv("z", rolling, closed, at(11))}, Admitted},
+		{"a paused one does", []*polychromev1alpha1.Conversation{conv("z", rolling, isPaused)}, Deferred},
+		{"one whose roll failed does not", []*polychromev1alpha1.Conversation{conv("z", rolling, long)}, Admitted},
+		{"one whose roll has failed, made again, does not", []*polychromev1alpha1.Conversation{conv("z", remade(newGeneration), long)}, Admitted},
+		{"an event of the time before changes nothing", []*polychromev1alpha1.Conversation{conv("z", rolling, at(12)), conv("z", at(11))}, Deferred},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := New(1, newGeneration, (&woken{}).wake)
-			for _, seen := range c.seen {
-				s.Observe(seen, false)
-			}
-			if got := s.Reserve(conv("b"), false, start); got != c.want {
-				t.Errorf("want %d, got %d", c.want, got)
-			}
+			newRig(t, 1, c.seen...).wantGrant(conv("b"), c.want)
 		})
 	}
 }
@@ -124,7 +61,7 @@ func TestWhatEndsAnAdmission(t *testing.T) {
 		{"an earlier version does not", conv("a", closed, at(9)), false, Deferred},
 		{"a later version that changes nothing does not", conv("a", at(11)), false, Deferred},
 		{"rolling does not: it is counted from the cache now", conv("a", rolling, at(11)), false, Deferred},
-		{"the desired generation, not ready, does not", conv("a", rolled, at(11), func(c *polychromev1alpha1.Conversation) { c.Status.HarnessReady = false }), false, Deferred},
+		{"the desired generation, not ready, does not", conv("a", rolled, at(11), unready), false, Deferred},
 		{"ready with the desired generation does", conv("a", rolled, at(11)), false, Admitted},
 		{"closing does", conv("a", closed, at(11)), false, Admitted},
 		{"deletion does", conv("a", deleting, at(11)), false, Admitted},
@@ -133,109 +70,102 @@ func TestWhatEndsAnAdmission(t *testing.T) {
 		{"an earlier incarnation leaving the cache does not", conv("a", another), true, Deferred},
 		{"a version that cannot be compared counts", conv("a", closed, func(c *polychromev1alpha1.Conversation) { c.ResourceVersion = "x" }), false, Admitted},
 	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := New(1, newGeneration, (&woken{}).wake)
-			if got := s.Reserve(conv("a"), false, start); got != Admitted {
-				t.Fatalf("want %d, got %d", Admitted, got)
-			}
-			s.Observe(c.seen, c.deleted)
-			if got := s.Reserve(conv("b"), false, start); got != c.want {
-				t.Errorf("want %d, got %d", c.want, got)
-			}
-		})
+	for _, before := range []bool{false, true} {
+		for _, c := range cases {
+			t.Run(c.name+map[bool]string{true: ", observed before"}[before], func(t *testing.T) {
+				r := newRig(t, 1)
+				if before {
+					r.see(conv("a"))
+				}
+				r.wantGrant(conv("a"), Admitted)
+				r.Observe(c.seen, c.deleted)
+				r.wantGrant(conv("b"), c.want)
+			})
+		}
 	}
 }
 
 func TestOneRollsAgainInItsOwnSlot(t *testing.T) {
-	s := New(1, newGeneration, (&woken{}).wake)
-	s.Observe(conv("a", rolling, at(10)), false)
-	if got := s.Reserve(conv("a", rolling, at(10)), false, start); got != Held {
-		t.Errorf("want %d, got %d", Held, got)
-	}
-	s.Observe(conv("a", at(9)), false)
-	if got := s.Reserve(conv("b"), false, start); got != Deferred {
-		t.Error("an event from before the second teardown ended the slot")
-	}
-	s.Observe(conv("a", rolling, at(11)), false)
-	s.Observe(conv("a", rolled, at(12)), false)
-	if got := s.Reserve(conv("b"), false, start); got != Admitted {
-		t.Errorf("want %d once the roll is over, got %d", Admitted, got)
-	}
+	r := newRig(t, 1, conv("a", rolling, at(10)))
+	r.wantGrant(conv("a", rolling, at(10)), Held)
+	r.see(conv("a", at(9)))
+	r.wantGrant(conv("b"), Deferred)
+	r.see(conv("a", rolling, began(0), at(11)), conv("a", rolled, at(12)))
+	r.wantGrant(conv("b"), Admitted)
 }
 
 func TestRollingAgainTakesNoSecondSlot(t *testing.T) {
-	s := New(2, newGeneration, (&woken{}).wake)
-	s.Observe(conv("a", rolling, at(10)), false)
-	s.Reserve(conv("a", rolling, at(10)), false, start)
-	if got := s.Reserve(conv("b"), false, start); got != Admitted {
-		t.Errorf("want %d, got %d", Admitted, got)
-	}
+	r := newRig(t, 2, conv("a", rolling, at(10)))
+	r.wantGrant(conv("a", rolling, at(10)), Held)
+	r.wantGrant(conv("b"), Admitted)
 }
 
-func TestASlotThatIsGivenBackIsFree(t *testing.T) {
-	s := New(1, newGeneration, (&woken{}).wake)
-	s.Reserve(conv("a"), false, start)
-	s.GiveBack(conv("a"))
-	if got := s.Reserve(conv("b"), false, start); got != Admitted {
-		t.Errorf("want %d, got %d", Admitted, got)
-	}
+func TestANewRollIsNotTakenForTheOneItReplaces(t *testing.T) {
+	first := []option{remade(oldGeneration), began(590 * time.Second)}
+	r := newRig(t, 1, conv("a", first...))
+	r.wantGrant(conv("a", first...), Held)
+	// Somebody else writes before the new roll is in the status.
+	r.see(conv("a", append(first, at(11), activeAt(7))...))
+	r.step(time.Minute)
+	r.wantGrant(conv("b"), Deferred)
+	r.see(conv("a", rolling, began(0), at(12)))
+	r.step(9 * time.Minute)
+	r.wantGrant(conv("b"), Deferred)
+	r.step(2 * time.Minute)
+	r.wantGrant(conv("b"), Admitted)
 }
 
-func TestTheWaitingAreWokenInOrder(t *testing.T) {
-	w := &woken{}
-	s := New(2, newGeneration, w.wake)
-	s.Reserve(conv("a"), false, start)
-	s.Reserve(conv("b"), false, start)
-	for _, name := range []string{"d", "c", "e", "f", "d"} {
-		s.Reserve(conv(name), false, start)
-	}
-	s.Observe(conv("d", closed, at(11)), false)
-	s.Observe(conv("e", rolled, at(11)), false)
-	if diff := cmp.Diff([]string(nil), w.keys); diff != "" {
-		t.Fatalf("woken though nothing is free (-want +got):\n%s", diff)
-	}
-	s.Observe(conv("a", rolled, at(11)), false)
-	if diff := cmp.Diff([]string{"c"}, w.keys); diff != "" {
-		t.Fatalf("woken for one slot (-want +got):\n%s", diff)
-	}
-	s.GiveBack(conv("b"))
-	if diff := cmp.Diff([]string{"c", "f"}, w.keys); diff != "" {
-		t.Errorf("woken for two slots (-want +got):\n%s", diff)
-	}
+func TestASlotThatIsGivenBackIsForTheNext(t *testing.T) {
+	r := newRig(t, 1, conv("a", activeAt(1)), conv("b", activeAt(2)), conv("c", activeAt(3)))
+	r.wantGrant(conv("a"), Admitted)
+	r.GiveBack(conv("a"))
+	r.wantWoken("b")
+	r.wantOrder("b", "c", "a")
+	r.wantGrant(conv("b"), Admitted)
+	r.wantGrant(conv("a"), Deferred)
+	r.wantOrder("a", "c")
 }
 
-func TestBusyConversationsTakeNoSlotForTenMinutes(t *testing.T) {
-	s := New(1, newGeneration, (&woken{}).wake)
-	ask := func(after time.Duration, busy bool, want Grant) {
-		t.Helper()
-		if got := s.Reserve(conv("a"), busy, start.Add(after)); got != want {
-			t.Errorf("after %s: want %d, got %d", after, want, got)
-		}
-	}
-	ask(0, true, Deferred)
-	ask(10*time.Minute-time.Second, true, Deferred)
-	if got := s.Reserve(conv("b"), false, start); got != Admitted {
-		t.Fatal("a busy conversation that waits must not take a slot")
-	}
-	ask(10*time.Minute, true, Deferred)
-	s.GiveBack(conv("b"))
-	ask(10*time.Minute, true, Admitted)
+func TestGivingBackWhatIsNotHeldChangesNothing(t *testing.T) {
+	r := newRig(t, 1, conv("a", rolling))
+	r.GiveBack(conv("a"))
+	r.GiveBack(conv("unknown"))
+	r.wantStanding(Standing{Rolling: 1})
 }
 
-func TestADeferralForBusynessEndsWithTheRoll(t *testing.T) {
-	s := New(1, newGeneration, (&woken{}).wake)
-	s.Reserve(conv("a"), true, start)
-	s.Observe(conv("a", rolled, at(11)), false)
-	if got := s.Reserve(conv("a", at(12)), true, start.Add(time.Hour)); got != Deferred {
-		t.Errorf("want a fresh deferral, got %d", got)
-	}
+func TestAFailedRollFreesItsSlotAndWakesTheFirst(t *testing.T) {
+	r := newRig(t, 1, conv("a", remade(newGeneration), began(0)), conv("b"), conv("c"))
+	r.step(FailedAfter * time.Second)
+	r.wantStanding(Standing{Rolling: 1, Waiting: 2})
+	r.wantWoken()
+	r.step(time.Second)
+	r.wantStanding(Standing{Waiting: 2, Failed: 1})
+	r.wantWoken("b")
+	r.wantGrant(conv("b"), Admitted)
+}
+
+func TestAFailedRollThatIsDueAgainStandsFirst(t *testing.T) {
+	again := conv("z", remade(oldGeneration), began(601*time.Second), activeAt(9), busyFor(time.Hour))
+	r := newRig(t, 1, conv("a", activeAt(1)), again, conv("b"))
+	r.wantOrder("z", "b", "a")
+	r.wantStanding(Standing{Waiting: 3, Failed: 1})
+	r.wantGrant(conv("b"), Deferred)
+	r.wantWoken("z")
+	r.wantGrant(again, Admitted)
+	r.wantStanding(Standing{Rolling: 1, Waiting: 2})
+}
+
+func TestAClockThatStepsBackUndoesAFailure(t *testing.T) {
+	r := newRig(t, 1, conv("a", remade(newGeneration), began(601*time.Second)))
+	r.wantStanding(Standing{Failed: 1})
+	r.step(-time.Minute)
+	r.wantStanding(Standing{Rolling: 1})
+	r.wantGrant(conv("b"), Deferred)
 }
 
 func TestConcurrentWishesNeverExceedTheLimit(t *testing.T) {
 	const limit, conversations, rounds = 5, 40, 50
-	w := &woken{}
-	s := New(limit, newGeneration, w.wake)
+	s := New(Options{Limit: limit, Generation: newGeneration, Wake: func(...framework.Key) {}})
 	var mu sync.Mutex
 	var rollingNow, most int
 	var all sync.WaitGroup
@@ -244,7 +174,14 @@ func TestConcurrentWishesNeverExceedTheLimit(t *testing.T) {
 			name := "c" + strconv.Itoa(i)
 			for round := range rounds {
 				version := 10 * (round + 1)
-				if s.Reserve(conv(name, at(version)), false, start) == Deferred {
+				s.Observe(conv(name, at(version)), false)
+				s.Standing()
+				grant := s.Reserve(conv(name, at(version)), i%7 == 0)
+				if grant != Admitted {
+					continue
+				}
+				if round%5 == 0 {
+					s.GiveBack(conv(name))
 					continue
 				}
 				mu.Lock()
@@ -257,22 +194,40 @@ func TestConcurrentWishesNeverExceedTheLimit(t *testing.T) {
 				mu.Unlock()
 				s.Observe(conv(name, rolled, at(version+2)), false)
 			}
+			s.Observe(conv(name), true)
 		})
 	}
 	all.Wait()
 	if most > limit {
 		t.Errorf("want at most %d at once, got %d", limit, most)
 	}
-	if taken := s.taken(); taken != 0 {
-		t.Errorf("want every slot back, got %d taken", taken)
+	if got := s.Standing(); got != (Standing{}) || len(s.members) != 0 || s.offers.Len() != 0 {
+		t.Errorf("want nothing left, got %+v, %d members and %d offers", got, len(s.members), s.offers.Len())
 	}
 }
 
 func TestANamesakeInheritsNothing(t *testing.T) {
-	s := New(1, newGeneration, (&woken{}).wake)
-	s.Reserve(conv("a"), false, start)
-	s.Observe(conv("a", another, at(11)), false)
-	if got := s.Reserve(conv("b"), false, start); got != Admitted {
-		t.Errorf("the slot of one that was replaced unseen: want it free, got %v", got)
-	}
+	r := newRig(t, 1)
+	r.wantGrant(conv("a"), Admitted)
+	r.see(conv("a", another, at(11)))
+	r.wantGrant(conv("b"), Deferred)
+	r.wantStanding(Standing{Waiting: 1})
+	r.see(conv("a", another, at(12), rolled))
+	r.wantGrant(conv("b"), Admitted)
+}
+
+func TestTheEndOfAnEarlierNamesakeIsNoNews(t *testing.T) {
+	r := newRig(t, 2, conv("a", rolling, another, at(20)))
+	r.Observe(conv("a"), true)
+	r.wantStanding(Standing{Rolling: 1})
+	r.wantGrant(conv("b"), Admitted)
+	r.Observe(conv("b", another), true)
+	r.wantStanding(Standing{Rolling: 2})
+}
+
+func TestWhoAsksOfThePastIsDeferred(t *testing.T) {
+	r := newRig(t, 1, conv("a", closed, at(12)), conv("b", another, at(12)))
+	r.wantGrant(conv("a"), Deferred)
+	r.wantGrant(conv("b"), Deferred)
+	r.wantGrant(conv("b", another, at(12)), Admitted)
 }
