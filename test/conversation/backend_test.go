@@ -34,15 +34,18 @@ func newBareWorld(t *testing.T) (*world, *cluster.Cluster) {
 	return w, server
 }
 
-// claimCRD is a file with the CRD of SandboxClaims as one version has it.
-func claimCRD(t *testing.T) string {
+// claimCRD is a file with the CRD of SandboxClaims as releases before v0.5.0
+// have it.
+func claimCRD(t *testing.T) string { return crdFile(t, testcrds.SandboxClaimV1alpha1) }
+
+func crdFile(t *testing.T, crd []byte) string {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "crd-*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := file.Write(testcrds.SandboxClaimV1alpha1); err != nil {
+	if _, err := file.Write(crd); err != nil {
 		t.Fatal(err)
 	}
 	return file.Name()

@@ -179,6 +179,8 @@ func program(access *rest.Config, clock clock.WithTicker, namespace string) (*fr
 func mask(_ string, object map[string]any) {
 	status, _ := object["status"].(map[string]any)
 	maps.DeleteFunc(status, func(_ string, value any) bool { return value == false })
+	// A unit torn down whose status was never written counts as lost.
+	delete(status, "unitRecreations")
 	for _, field := range []string{"closedAt", "lastActivityUnix", "rollStartedAt"} {
 		if _, set := status[field]; set {
 			status[field] = "<time>"

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -33,6 +34,11 @@ import (
 const settle = 60 * time.Second
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// These tests wait more than they work.
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
 	framework.RouteKlog(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }

@@ -99,7 +99,7 @@ var journeys = map[string]journey{
 		},
 	},
 	"two rolled, one after the other": {
-		writes: 18,
+		writes: 22,
 		left: []string{
 			"conversation one HarnessReady one b 10.0.0.3", "conversation two HarnessReady two b 10.0.0.4",
 			"claim one for one b 600", "claim two for two b 600",
@@ -113,7 +113,7 @@ var journeys = map[string]journey{
 	},
 	"closed while it rolls": {
 		network: late(claims),
-		writes:  11,
+		writes:  14,
 		left:    []string{"conversation one Closed b"},
 		steps: func(p player) []frameworktest.Step {
 			return []frameworktest.Step{p.makes("one"), p.boots("one", "10.0.0.1"), p.ages("one"), p.closes("one"), p.waits(time.Minute)}
@@ -133,6 +133,39 @@ var journeys = map[string]journey{
 			return []frameworktest.Step{
 				p.makes("one"), p.boots("one", "10.0.0.1"), p.pauses("one", "true"), p.closes("one"), p.pauses("one", nil), p.waits(time.Minute),
 			}
+		},
+	},
+	"its pod ends": {
+		writes: 9,
+		left:   []string{"conversation one HarnessReady one b 10.0.0.2", "claim one for one b 600"},
+		steps: func(p player) []frameworktest.Step {
+			return []frameworktest.Step{p.makes("one"), p.boots("one", "10.0.0.1"), p.ends("one"), p.waits(time.Minute), p.boots("one", "10.0.0.2")}
+		},
+	},
+	"its claim deleted as soon as it is made": {
+		writes: 9,
+		left:   []string{"conversation one HarnessReady one b 10.0.0.1", "claim one for one b 600"},
+		steps: func(p player) []frameworktest.Step {
+			return []frameworktest.Step{
+				p.makes("one"), p.deletes(claims, "one"), p.deletes(claims, "one"), p.waits(time.Minute), p.boots("one", "10.0.0.1"),
+			}
+		},
+	},
+	"deleted while claims cannot be torn down": {
+		network: func(faults *frameworktest.Transport) {
+			faults.Inject(frameworktest.Fault{Verb: "delete", Resource: claims.Resource, Status: http.StatusInternalServerError, Times: -1})
+		},
+		writes: 7,
+		left:   []string{"claim one for one b 600"},
+		steps: func(p player) []frameworktest.Step {
+			return []frameworktest.Step{p.makes("one"), p.boots("one", "10.0.0.1"), p.does(p.deletes(conversations, "one"), p.waits(11*time.Minute))}
+		},
+	},
+	"a roll that is not ready in time": {
+		writes: 12,
+		left:   []string{"conversation one HarnessReady one b 10.0.0.2", "claim one for one b 600"},
+		steps: func(p player) []frameworktest.Step {
+			return []frameworktest.Step{p.makes("one"), p.boots("one", "10.0.0.1"), p.ages("one"), p.waits(11 * time.Minute), p.boots("one", "10.0.0.2")}
 		},
 	},
 }

@@ -32,7 +32,7 @@ func (p player) step(name string, do func(context.Context) error) frameworktest.
 
 // does is several things at once.
 func (p player) does(steps ...frameworktest.Step) frameworktest.Step {
-	return p.step("both "+steps[0].Name, func(ctx context.Context) error {
+	return p.step("together "+steps[0].Name, func(ctx context.Context) error {
 		for _, step := range steps {
 			if err := step.Do(ctx); err != nil {
 				return err
@@ -59,6 +59,16 @@ func (p player) boots(name, address string) frameworktest.Step {
 		"conditions": []any{map[string]any{
 			"type": "Ready", "status": "True", "reason": "DependenciesReady", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z",
 		}},
+	}})
+}
+
+// ends is the operator: the pod of a claim has failed.
+func (p player) ends(name string) frameworktest.Step {
+	return p.patches("ended", claims, name, "status", map[string]any{"status": map[string]any{
+		"conditions": []any{
+			map[string]any{"type": "Ready", "status": "False", "reason": "SandboxNotReady", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+			map[string]any{"type": "Finished", "status": "True", "reason": "PodFailed", "message": "exit code 1", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+		},
 	}})
 }
 
@@ -134,9 +144,12 @@ func (p player) closes(name string) frameworktest.Step {
 	return p.says("closed", name, map[string]any{"closed": true})
 }
 
-// ages has the control plane record that a unit runs an older generation.
+// ages makes a unit one of an older generation. The program mends its mark on
+// the claim and records what the claim says: two writes before it rolls.
 func (p player) ages(name string) frameworktest.Step {
-	return p.says("an older generation", name, map[string]any{"harnessImageGeneration": "a"})
+	return p.patches("an older generation", claims, name, "", map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{polychromev1alpha1.HarnessImageGenerationAnnotation: "a"},
+	}})
 }
 
 func (p player) pauses(name string, value any) frameworktest.Step {
