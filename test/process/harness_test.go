@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,7 +214,8 @@ func (w *world) asked(since int) []string {
 	w.t.Helper()
 	var asked []string
 	for _, r := range cluster.ReadAudit(w.t, w.server.AuditLog())[since:] {
-		if r.User == account && r.Verb != "watch" && r.Resource != "leases" && r.Stage != "RequestReceived" {
+		absent := r.Resource == "" && r.Code == http.StatusNotFound
+		if r.User == account && r.Verb != "watch" && r.Resource != "leases" && r.Stage != "RequestReceived" && !absent {
 			asked = append(asked, fmt.Sprintf("%s %s %d", r.Verb, r.URI, r.Code))
 		}
 	}
