@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -19,6 +20,9 @@ type Clients struct {
 	Unary versioned.Interface
 	// Watch is for informers.
 	Watch versioned.Interface
+	// UnaryKubernetes and WatchKubernetes are the same for Kubernetes' own
+	// kinds.
+	UnaryKubernetes, WatchKubernetes kubernetes.Interface
 	// UnaryMetadata and WatchMetadata are the same for kinds of which only
 	// the metadata is read.
 	UnaryMetadata, WatchMetadata metadata.Interface
@@ -26,12 +30,16 @@ type Clients struct {
 
 // NewClients makes the clients of both connections.
 func NewClients(connections framework.Connections) (Clients, error) {
-	unary, watch, err := framework.Clients(connections, versioned.NewForConfig)
-	if err != nil {
+	var c Clients
+	var err error
+	if c.Unary, c.Watch, err = framework.Clients(connections, versioned.NewForConfig); err != nil {
 		return Clients{}, err
 	}
-	unaryMetadata, watchMetadata, err := framework.Clients(connections, metadata.NewForConfig)
-	return Clients{Unary: unary, Watch: watch, UnaryMetadata: unaryMetadata, WatchMetadata: watchMetadata}, err
+	if c.UnaryKubernetes, c.WatchKubernetes, err = framework.Clients(connections, kubernetes.NewForConfig); err != nil {
+		return Clients{}, err
+	}
+	c.UnaryMetadata, c.WatchMetadata, err = framework.Clients(connections, metadata.NewForConfig)
+	return c, err
 }
 
 // decoded is told of each object as it is decoded; see ResourceOptions.
