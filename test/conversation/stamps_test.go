@@ -15,8 +15,8 @@ import (
 
 // stamps are times that others have written, or that are left over.
 var stamps = map[string]func(*scene){
-	"reopened, rolled and closed again":                func(s *scene) { closedAgain(s, s.ages("one")) },
-	"reopened, vanished and closed again":              func(s *scene) { closedAgain(s, s.deletes(claims, "one")) },
+	"reopened, rolled and closed again":                func(s *scene) { closedAgain(s, s.ages("one"), 1) },
+	"reopened, vanished and closed again":              func(s *scene) { closedAgain(s, s.deletes(claims, "one"), 0) },
 	"closed again with the stamp of the earlier close": closedWithAnOldStamp,
 	"reopened and closed again while nobody looks":     closedAgainUnseen,
 	"woken with an old stamp of activity":              wokenWithAnOldStamp,
@@ -29,7 +29,8 @@ var stamps = map[string]func(*scene){
 
 // closedAgain closes a conversation twice. The second time it has no unit that
 // could be torn down, and none recorded, since something has just happened.
-func closedAgain(s *scene, happens frameworktest.Step) {
+// mended is how often the old unit is applied to before it is gone.
+func closedAgain(s *scene, happens frameworktest.Step, mended int) {
 	l := s.start(conversation.Options{Generation: generation, RetentionSeconds: retention})
 	l.plays(s.makes("one"), s.boots("one", "10.0.0.1"), s.closes("one"))
 	first := *s.conv("one").Status.ClosedAt
@@ -41,6 +42,9 @@ func closedAgain(s *scene, happens frameworktest.Step) {
 	l.plays(s.boots("one", "10.0.0.2"))
 
 	gate := make(chan struct{})
+	for range mended {
+		l.faults.Inject(frameworktest.Fault{Verb: "apply", Resource: claims.Resource, Edit: func(map[string]any) {}})
+	}
 	l.faults.Inject(frameworktest.Fault{Verb: "apply", Resource: claims.Resource, Hold: gate})
 	s.meanwhile(happens)
 	s.awaitNoUnit("one")
