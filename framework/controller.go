@@ -27,6 +27,10 @@ type Options[T Object] struct {
 	Triggers []*Trigger
 	// Conditions reaches an object's conditions. Required.
 	Conditions func(T) *[]metav1.Condition
+	// Settled reports whether an object that this program has not looked at
+	// was settled by an earlier one, that said so in another way. The rewrites
+	// of settled objects are paced. Nil for no such program.
+	Settled func(T) bool
 	// Workers is how many passes run at once. Default 8.
 	Workers int
 	// PassTimeout bounds one pass. Default 60 s.
@@ -180,8 +184,11 @@ func (c *Controller[T, W, A]) identify(key Key) (identity, bool) {
 
 // settled reports whether an object has been looked at as it is.
 func (c *Controller[T, W, A]) settled(obj T) bool {
+	if obj.GetDeletionTimestamp() != nil {
+		return false
+	}
 	ready := meta.FindStatusCondition(*c.Conditions(obj), ConditionReady)
-	return ready != nil && ready.ObservedGeneration == obj.GetGeneration() && obj.GetDeletionTimestamp() == nil
+	return ready != nil && ready.ObservedGeneration == obj.GetGeneration() || c.Settled != nil && c.Settled(obj)
 }
 
 // paused reports whether people stop the program from writing to an object.

@@ -25,6 +25,10 @@ const lookEvery = 5 * time.Second
 // nudgeEvery is the least time between two looks at an API that is served.
 const nudgeEvery = time.Second
 
+// retellEvery is how often the log is told at most that an API still cannot be
+// read.
+const retellEvery = 5 * time.Minute
+
 // syncSlow is how long a cache may take to fill before the state says so.
 const syncSlow = 30 * time.Second
 
@@ -157,21 +161,11 @@ func (r *Resource[T]) stillThere(ctx context.Context) (State, error) {
 // that went with the old one.
 func (r *Resource[T]) turn(state State, err error, store cache.Indexer) cache.Indexer {
 	old := r.verdict.Swap(&verdict{state: state, err: err, looked: true, store: store})
-	same := old.looked && old.state == state
-	if same && (old.err == nil) == (err == nil) && (err == nil || old.err.Error() == err.Error()) {
-		return old.store
+	same := old.looked && old.state == state && (old.err == nil) == (err == nil)
+	if !same || r.stillDormant(state, err) {
+		r.tellState(state, err)
 	}
-	switch {
-	case state == Served:
-		r.log.Info("cache synced")
-	case errors.Is(err, errYielded):
-		r.log.Info("dormant", "because", causeChain(err))
-	case err != nil:
-		r.log.Warn("cannot read the API", "state", state.String(), "error", causeChain(err))
-	default:
-		r.log.Warn("the API is not served", "state", state.String())
-	}
-	if same {
+	if old.looked && old.state == state {
 		// Another reason for the same state changes nothing for anybody, and
 		// some reasons are worded anew at each look.
 		return old.store
@@ -179,6 +173,31 @@ func (r *Resource[T]) turn(state State, err error, store cache.Indexer) cache.In
 	r.tellDormant()
 	r.tellTurned()
 	return old.store
+}
+
+// stillDormant reports whether it is time to say once more that a kind that
+// controllers need cannot be read.
+func (r *Resource[T]) stillDormant(state State, err error) bool {
+	return state != Served && !r.Optional && !errors.Is(err, errYielded) && time.Since(r.told) >= retellEvery
+}
+
+// tellState tells the log of a verdict.
+func (r *Resource[T]) tellState(state State, err error) {
+	r.told = time.Now()
+	log := r.log
+	if r.Hints.Dormant != "" {
+		log = log.With("hint", r.Hints.Dormant)
+	}
+	switch {
+	case state == Served:
+		r.log.Info("cache synced")
+	case errors.Is(err, errYielded):
+		r.log.Info("dormant", "because", causeChain(err))
+	case err != nil:
+		log.Warn("cannot read the API", "state", state.String(), "error", causeChain(err))
+	default:
+		log.Warn("the API is not served", "state", state.String())
+	}
 }
 
 // tellTurned has those who depend on the resource look at everything anew.
@@ -280,10 +299,10 @@ func (r *Resource[T]) decoded(obj T, raw []byte, err error) {
 	case err == nil:
 		return
 	case obj == none:
-		r.log.Error("an object has no readable metadata; it is passed over", "error", err)
+		r.skewLog().Error("an object has no readable metadata; it is passed over", "error", err)
 		return
 	}
-	r.log.Error("an object does not decode; it is left alone until it is mended", "object", obj.GetName(), "error", err)
+	r.skewLog().Error("an object does not decode; it is left alone until it is mended", "object", obj.GetName(), "error", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := slices.DeleteFunc(r.broken[obj.GetUID()], func(bad undecodable) bool { return bad.version == obj.GetResourceVersion() })

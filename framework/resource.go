@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,6 +54,16 @@ type ResourceOptions[T Object] struct {
 	// serves, and says which fields it lacks. It is for kinds that are
 	// defined by a CustomResourceDefinition.
 	CheckSchema bool
+	// Hints go with what is logged of the kind. None by default.
+	Hints Hints
+}
+
+// Hints are advice for people, such as what to apply.
+type Hints struct {
+	// Dormant is for a kind that is not served or may not be read.
+	Dormant string
+	// Skew is for an object or a served schema that does not fit the type.
+	Skew string
 }
 
 // newObject makes an empty object: T is a pointer to a struct.
@@ -87,8 +98,10 @@ type Resource[T Object] struct {
 	restart  func()
 
 	verdict atomic.Pointer[verdict]
-	nudged  chan struct{}
-	relive  chan struct{}
+	// told is when the log was last told of the state.
+	told   time.Time
+	nudged chan struct{}
+	relive chan struct{}
 	// refusal is the watch's, until the API has been looked at.
 	refusal  atomic.Pointer[error]
 	compared sync.Map // types.UID -> comparison

@@ -30,6 +30,8 @@ type deployer struct {
 	passes atomic.Int64
 	mu     sync.Mutex
 	want   func(w *widget.Widget) *appsapply.DeploymentApplyConfiguration
+	// first, if any, comes before the next apply.
+	first func(context.Context) error
 }
 
 func newDeployer(t *testing.T) *deployer {
@@ -48,6 +50,12 @@ func newDeployer(t *testing.T) *deployer {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			defer d.passes.Add(1)
+			if first := d.first; first != nil {
+				d.first = nil
+				if err := first(ctx); err != nil {
+					return framework.Result{}, err
+				}
+			}
 			_, _, err := r.deploys.Apply(ctx, ownerFor(w), d.want(w))
 			return framework.Result{}, err
 		}
@@ -87,6 +95,13 @@ func (d *deployer) wants(want func(*widget.Widget) *appsapply.DeploymentApplyCon
 	d.want = want
 	d.mu.Unlock()
 	d.wake("w")
+}
+
+// before has something done once, before the next apply.
+func (d *deployer) before(first func(context.Context) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.first = first
 }
 
 // edit changes the Deployment as somebody else.
