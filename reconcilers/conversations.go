@@ -22,6 +22,7 @@ func AddConversations(m *framework.Manager, c Clients, namespace string, workers
 		Informer: tolerant(c.Watch, c.Watch.PolychromeV1alpha1().RESTClient(), namespace,
 			"conversations", &polychromev1alpha1.Conversation{}),
 		CheckSchema: true,
+		Hints:       hints("manifests/base"),
 	})
 	claims, watches := claimsOf(m, c, namespace, o.ClaimVersion)
 	slotFree := &framework.Trigger{}
@@ -34,6 +35,7 @@ func AddConversations(m *framework.Manager, c Clients, namespace string, workers
 		Watches:    watches,
 		Triggers:   []*framework.Trigger{slotFree},
 		Conditions: func(conv *polychromev1alpha1.Conversation) *[]metav1.Condition { return &conv.Status.Conditions },
+		Settled:    func(conv *polychromev1alpha1.Conversation) bool { return predates(conv.Status.Conditions) },
 		Workers:    workers,
 	}, r)
 	return controller.Idle
