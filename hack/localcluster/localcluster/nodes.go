@@ -12,11 +12,15 @@ import (
 	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 )
 
-//go:embed manifests/nodes.yaml
-var nodesManifest []byte
+var (
+	//go:embed manifests/nodes.yaml
+	nodesManifest []byte
+	//go:embed manifests/unpullable.yaml
+	unpullableStage string
+)
 
 // startNodes runs kwok and waits for its nodes. Pods become ready as soon as they are scheduled, each with an address of
-// its own, and vanish as soon as they are deleted.
+// its own, and vanish as soon as they are deleted. Those of one image, which no registry has, never start.
 func (c *cluster) startNodes(ctx context.Context) error {
 	if err := c.apply(ctx, nodesManifest); err != nil {
 		return fmt.Errorf("creating the nodes: %w", err)
@@ -24,7 +28,7 @@ func (c *cluster) startNodes(ctx context.Context) error {
 	stages := c.state("kwok.yaml")
 	content := strings.Join([]string{
 		nodefast.DefaultNodeInit, nodelease.DefaultNodeHeartbeatWithLease,
-		podfast.DefaultPodReady, podfast.DefaultPodComplete, podfast.DefaultPodDelete,
+		unpullableStage, podfast.DefaultPodReady, podfast.DefaultPodComplete, podfast.DefaultPodDelete,
 	}, "\n---\n")
 	if err := os.WriteFile(stages, []byte(content), 0o600); err != nil {
 		return fmt.Errorf("writing the stages of kwok: %w", err)
