@@ -20,16 +20,16 @@ const (
 )
 
 // NewEvents makes a recorder of the events that users see with kubectl
-// events. end is called when the manager has ended: what is still on its way
+// events, each in the namespace of its object. end is called when the manager has ended: what is still on its way
 // is sent then.
-func NewEvents(ctx context.Context, config *rest.Config, namespace, component string) (events record.EventRecorder, end func(), err error) {
+func NewEvents(ctx context.Context, config *rest.Config, component string) (events record.EventRecorder, end func(), err error) {
 	client, err := corev1client.NewForConfig(config)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the client of events: %w", err)
 	}
 	// Not ended by ctx: passes in flight then still have something to say.
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
-	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.Events(namespace)})
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.Events(metav1.NamespaceAll)})
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component}), broadcaster.Shutdown, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -184,20 +185,24 @@ func (r *Resource[T]) stillDormant(state State, err error) bool {
 // tellState tells the log of a verdict.
 func (r *Resource[T]) tellState(state State, err error) {
 	r.told = time.Now()
-	log := r.log
-	if r.Hints.Dormant != "" {
-		log = log.With("hint", r.Hints.Dormant)
-	}
 	switch {
 	case state == Served:
 		r.log.Info("cache synced")
 	case errors.Is(err, errYielded):
 		r.log.Info("dormant", "because", causeChain(err))
 	case err != nil:
-		log.Warn("cannot read the API", "state", state.String(), "error", causeChain(err))
+		r.hinting(r.Hints.Access).Warn("cannot read the API", "state", state.String(), "error", causeChain(err))
 	default:
-		log.Warn("the API is not served", "state", state.String())
+		r.hinting(r.Hints.Schema).Warn("the API is not served", "state", state.String())
 	}
+}
+
+// hinting is the log for what a hint helps with.
+func (r *Resource[T]) hinting(hint string) *slog.Logger {
+	if hint == "" {
+		return r.log
+	}
+	return r.log.With("hint", hint)
 }
 
 // tellTurned has those who depend on the resource look at everything anew.
@@ -299,10 +304,10 @@ func (r *Resource[T]) decoded(obj T, raw []byte, err error) {
 	case err == nil:
 		return
 	case obj == none:
-		r.skewLog().Error("an object has no readable metadata; it is passed over", "error", err)
+		r.hinting(r.Hints.Schema).Error("an object has no readable metadata; it is passed over", "error", err)
 		return
 	}
-	r.skewLog().Error("an object does not decode; it is left alone until it is mended", "object", obj.GetName(), "error", err)
+	r.hinting(r.Hints.Schema).Error("an object does not decode; it is left alone until it is mended", "object", obj.GetName(), "error", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := slices.DeleteFunc(r.broken[obj.GetUID()], func(bad undecodable) bool { return bad.version == obj.GetResourceVersion() })

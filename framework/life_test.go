@@ -37,7 +37,7 @@ func TestADormantKindIsSaidEveryFiveMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		w.Resource.log = slog.New(slog.NewTextHandler(&log, nil))
-		w.Resource.Hints.Dormant = "apply the manifest"
+		w.Resource.Hints.Access = "apply the manifest"
 		for look := range 121 {
 			w.Resource.turn(Unknown, fmt.Errorf("look %d", look), nil)
 			time.Sleep(lookEvery)

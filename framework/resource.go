@@ -60,10 +60,12 @@ type ResourceOptions[T Object] struct {
 
 // Hints are advice for people, such as what to apply.
 type Hints struct {
-	// Dormant is for a kind that is not served or may not be read.
-	Dormant string
-	// Skew is for an object or a served schema that does not fit the type.
-	Skew string
+	// Access is for a kind that may not be read, or whose namespace is not
+	// there.
+	Access string
+	// Schema is for a kind that is not served, and for an object or a served
+	// schema that does not fit the type.
+	Schema string
 }
 
 // newObject makes an empty object: T is a pointer to a struct.

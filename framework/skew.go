@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"maps"
 	"reflect"
 	"regexp"
@@ -101,18 +100,10 @@ func (r *Resource[T]) learnDropped(status map[string]any, answer T) bool {
 		}
 	}
 	if learnt {
-		r.skewLog().Warn("the API server drops fields that were sent; the CustomResourceDefinition is older than this program", "fields", lost)
+		r.hinting(r.Hints.Schema).Warn("the API server drops fields that were sent; the CustomResourceDefinition is older than this program", "fields", lost)
 		r.metrics.skewed.WithLabelValues(r.resourceName()).Set(float64(len(r.lacks)))
 	}
 	return learnt
-}
-
-// skewLog takes what is to be said of a type that does not fit.
-func (r *Resource[T]) skewLog() *slog.Logger {
-	if r.Hints.Skew == "" {
-		return r.log
-	}
-	return r.log.With("hint", r.Hints.Skew)
 }
 
 // pruned returns the general paths of what was sent and is not in the answer
@@ -187,7 +178,7 @@ func (r *Resource[T]) lookAtSchema(ctx context.Context) bool {
 		return false
 	}
 	if len(missing) > 0 {
-		r.skewLog().Warn("the served schema lacks fields of this program's types; update the CustomResourceDefinition", "fields", missing)
+		r.hinting(r.Hints.Schema).Warn("the served schema lacks fields of this program's types; update the CustomResourceDefinition", "fields", missing)
 	}
 	r.metrics.skewed.WithLabelValues(r.resourceName()).Set(float64(len(missing)))
 	return r.adopt(version, missing)

@@ -40,7 +40,7 @@ func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logge
 	if err != nil {
 		return err
 	}
-	recorder, endEvents, err := framework.NewEvents(ctx, connections.Unary, o.namespace, component)
+	recorder, endEvents, err := framework.NewEvents(ctx, connections.Unary, component)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func run(ctx context.Context, namespace string, log *slog.Logger) error {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	config.UserAgent = component
-	events, endEvents, err := framework.NewEvents(ctx, config, namespace, component)
+	events, endEvents, err := framework.NewEvents(ctx, config, component)
 	if err != nil {
 		return err
 	}
