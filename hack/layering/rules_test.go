@@ -61,7 +61,10 @@ func reconcilerModules() []string {
 
 // pureFiles are the names of the files in a reconciler's or an example's folder
 // that decide and do nothing else.
-var pureFiles = map[string]bool{"plan.go": true, "children.go": true, "status.go": true}
+var pureFiles = map[string]bool{
+	"plan.go": true, "children.go": true, "status.go": true,
+	"verdict.go": true, "validate.go": true, "rollout.go": true, "pods.go": true,
+}
 
 // purePackages are the folders in which every file is pure.
 var purePackages = []string{"framework/conditions", "framework/drift", "framework/mergepatch", "framework/owners", "framework/served"}

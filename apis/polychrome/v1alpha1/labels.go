@@ -3,6 +3,10 @@ package v1alpha1
 // FieldManager is the name under which the controller applies and patches.
 const FieldManager = "polychrome.dev/controller"
 
+// ReplicasFieldManager is the name under which the controller leaves the number
+// of replicas of a Deployment as it is, when it gives it up to an autoscaler.
+const ReplicasFieldManager = "polychrome.dev/replicas"
+
 // Finalizers.
 const (
 	// ConversationFinalizer holds a Conversation until its execution unit is
@@ -64,7 +68,7 @@ const (
 // that is no longer wanted.
 const AppliedHashAnnotation = "polychrome.dev/applied-hash"
 
-// Labels of the objects that ServiceDefinition and Workflow own.
+// Labels and annotations of the objects that ServiceDefinition and Workflow own.
 const (
 	// AppNameLabel holds the name of the ServiceDefinition on its Deployment,
 	// Service and pods, and on a stage's ServiceDefinition the name of that. The
@@ -83,6 +87,14 @@ const (
 	// the Service selects on it beside AppNameLabel, which alone may catch
 	// other people's pods.
 	ServiceDefinitionLabel = "polychrome.dev/service-definition"
+
+	// AutoscaledAnnotation, with AutoscaledValue, marks a Deployment whose number
+	// of replicas the controller does not apply. The ServiceDefinition reconciler
+	// writes it, and reads it to know whether the number is its own to give up.
+	AutoscaledAnnotation = "polychrome.dev/autoscaled"
+
+	// AutoscaledValue is the one value of AutoscaledAnnotation.
+	AutoscaledValue = "true"
 
 	// WorkflowLabel holds the name of the Workflow, shortened where it is no
 	// label value, on the ServiceDefinitions of its stages. The Workflow
