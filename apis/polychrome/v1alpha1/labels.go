@@ -104,4 +104,10 @@ const (
 	// StageLabel holds the name of the stage on its ServiceDefinition. The
 	// Workflow reconciler writes it and reads it to find the stage of a child.
 	StageLabel = "polychrome.dev/stage"
+
+	// DependsOnAnnotation holds, on the ServiceDefinition of a stage, the names
+	// of the stages that it depends on, in order and with commas between them.
+	// The Workflow reconciler writes it, and reads it once the stage is no
+	// longer in the spec: what depended on others goes before them.
+	DependsOnAnnotation = "polychrome.dev/depends-on"
 )
