@@ -10,12 +10,17 @@ import (
 	"polychrome.dev/controller/reconcilers/conversation"
 )
 
-// defaultNamespace is the control namespace where nothing names another.
-const defaultNamespace = "polychrome"
+// The namespaces where nothing names others: the control namespace, and the
+// one of apps.
+const (
+	defaultNamespace     = "polychrome"
+	defaultAppsNamespace = "polychrome-apps"
+)
 
 // Flags that are also spoken of outside the table in flags.
 const (
 	flagNamespace   = "namespace"
+	flagApps        = "apps-namespace"
 	flagKubeconfig  = "kubeconfig"
 	flagTemplate    = "sandbox-template"
 	flagWarmPool    = "warm-pool"
@@ -34,6 +39,9 @@ type options struct {
 	command string
 	// namespace holds the Conversations, their claims and the lease.
 	namespace string
+	// appsNamespace holds the ServiceDefinitions and Workflows, and what is
+	// made for them.
+	appsNamespace string
 	// kubeconfig is a file, or a list of files as in KUBECONFIG. Empty means
 	// the pod's own ServiceAccount.
 	kubeconfig string
@@ -109,6 +117,7 @@ func flags(o *options, given *raw) *pflag.FlagSet {
 	fs.SortFlags = false
 	fs.Usage = func() {}
 	fs.StringVar(&o.namespace, flagNamespace, "", "namespace of the conversations, their claims and the lease; the pod's own by default, else "+defaultNamespace)
+	fs.StringVar(&o.appsNamespace, flagApps, defaultAppsNamespace, "namespace of the service definitions and workflows, and of what is made for them")
 	fs.StringVar(&o.kubeconfig, flagKubeconfig, "", "kubeconfig file; by default that of KUBECONFIG, else the pod's ServiceAccount")
 	fs.StringVar(&o.template, flagTemplate, conversation.DefaultTemplate, "SandboxTemplate that execution units are claimed from")
 	fs.StringVar(&o.warmPool, flagWarmPool, conversation.DefaultWarmPool, "SandboxWarmPool that execution units are claimed from where the agent-sandbox API is v1beta1; if only shadow-pool-TEMPLATE exists, that one")
@@ -198,6 +207,7 @@ func (o *options) warn(warning string) {
 func (o *options) effective() []any {
 	return []any{
 		"namespace", o.namespace,
+		"appsNamespace", o.appsNamespace,
 		"kubeconfig", o.kubeconfig,
 		"sandboxTemplate", o.template,
 		"warmPool", o.warmPool,

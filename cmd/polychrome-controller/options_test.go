@@ -29,6 +29,7 @@ func TestDefaults(t *testing.T) {
 	want := &options{
 		command:          "run",
 		namespace:        "polychrome",
+		appsNamespace:    "polychrome-apps",
 		template:         "polychrome-harness-default",
 		warmPool:         "polychrome-harness-warm",
 		sandboxAPI:       "auto",
@@ -70,6 +71,7 @@ func TestPrecedence(t *testing.T) {
 		{"a malformed variable behind a flag does not matter", []string{"--workers=2"}, []string{"POLYCHROME_WORKERS=many"}, workers, 2},
 		{"a blank variable is not set", nil, []string{"POLYCHROME_LEADER_ELECT= "}, leaderElect, true},
 		{"a flag may stand behind the command", []string{"run", "--leader-elect=false"}, nil, leaderElect, false},
+		{"the namespace of apps from its variable", nil, []string{"POLYCHROME_APPS_NAMESPACE=green"}, read(func(o *options) any { return o.appsNamespace }), "green"},
 		{"the namespace from its variable", nil, []string{"POLYCHROME_NAMESPACE=blue"}, namespace, "blue"},
 		{"the kubeconfig's own flag beats KUBECONFIG", []string{"--kubeconfig=a"}, []string{"KUBECONFIG=b"}, kubeconfig, "a"},
 		{"the kubeconfig's own variable beats KUBECONFIG", nil, []string{"POLYCHROME_KUBECONFIG=a", "KUBECONFIG=b"}, kubeconfig, "a"},
@@ -128,6 +130,7 @@ func TestRefused(t *testing.T) {
 		{"a variable that is no truth value", nil, []string{"POLYCHROME_LEADER_ELECT=perhaps"}, "reading POLYCHROME_LEADER_ELECT"},
 		{"no workers", nil, []string{"POLYCHROME_WORKERS=0"}, "a whole number from 1 to 1000"},
 		{"more workers than memory", []string{"--workers=99999999"}, nil, "a whole number from 1 to 1000"},
+		{"a namespace of apps that cannot be", []string{"--apps-namespace=Green"}, nil, "--apps-namespace"},
 		{"a namespace that cannot be", nil, []string{"POLYCHROME_NAMESPACE=Blue_1"}, "the name of a namespace"},
 		{"a template that cannot be", []string{"--sandbox-template=a/b"}, nil, "the name of a SandboxTemplate"},
 		{"a warm pool that cannot be", []string{"--warm-pool=A"}, nil, "the name of a SandboxWarmPool"},

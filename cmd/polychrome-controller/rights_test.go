@@ -1,17 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,19 +29,32 @@ import (
 	"polychrome.dev/controller/test/cluster"
 )
 
-const (
-	manifests = "../../manifests/base"
-	// reach is how long a step of the journey may take.
-	reach = 60 * time.Second
-)
+// reach is how long a step of the journey may take.
+const reach = 60 * time.Second
+
+// manifests are the kustomizations with rights, each for the namespace of the
+// same name.
+var manifests = map[string]string{
+	"polychrome":      "../../manifests/base",
+	"polychrome-apps": "../../manifests/apps-namespace",
+}
 
 // rare are rights that this journey does not need, and what does.
-var rare = []string{
-	"conversations get",      // asking about a watch that is late
-	"events patch",           // the same event once more
-	"sandboxclaims get",      // asking about a watch that is late
-	"sandboxwarmpools list",  // where the API is v1beta1
-	"sandboxwarmpools watch", // where the API is v1beta1
+var rare = map[string][]string{
+	"polychrome": {
+		"conversations get",      // asking about a watch that is late
+		"events patch",           // the same event once more
+		"sandboxclaims get",      // asking about a watch that is late
+		"sandboxwarmpools list",  // where the API is v1beta1
+		"sandboxwarmpools watch", // where the API is v1beta1
+	},
+	"polychrome-apps": {
+		"deployments get",        // asking about a watch that is late
+		"events patch",           // the same event once more
+		"servicedefinitions get", // asking about a watch that is late
+		"services get",           // asking about a watch that is late
+		"workflows get",          // asking about a watch that is late
+	},
 }
 
 // TestRights runs the controller as its ServiceAccount, with nothing but the
@@ -50,7 +65,9 @@ func TestRights(t *testing.T) {
 		CRDDirs: []string{cluster.ProjectCRDs(t), cluster.OperatorCRDs(t)},
 		Audit:   true,
 	})
-	c.Kubectl("apply", "--server-side", "-k", manifests)
+	for _, namespace := range slices.Sorted(maps.Keys(manifests)) {
+		c.Kubectl("apply", "--server-side", "-k", manifests[namespace])
+	}
 	o, err := parseOptions([]string{"--closed-conversation-retention-seconds=1", "--health-address=127.0.0.1:0",
 		"--metrics-address=127.0.0.1:0", "--namespace=polychrome"}, surroundings())
 	if err != nil {
@@ -58,9 +75,13 @@ func TestRights(t *testing.T) {
 	}
 	stop := runInTest(t, asServiceAccount(t, c.Config()), o)
 	live(t, c.Config())
+	liveApps(t, c.Config())
 	stop()
 	expectReleased(t, c.Config())
-	compareRights(t, cluster.ReadAudit(t, c.AuditLog()))
+	requests := cluster.ReadAudit(t, c.AuditLog())
+	for namespace := range manifests {
+		compareRights(t, namespace, requests)
+	}
 }
 
 // asServiceAccount is the access that the controller's pod would have.
@@ -145,6 +166,46 @@ func live(t *testing.T, admin *rest.Config) {
 	})
 }
 
+// liveApps has a Workflow of two stages, of which one is edited and one
+// removed.
+func liveApps(t *testing.T, admin *rest.Config) {
+	t.Helper()
+	ctx, apps := t.Context(), versioned.NewForConfigOrDie(admin).PolychromeV1alpha1()
+	looked := func(name, image string) {
+		t.Helper()
+		cluster.Eventually(t, reach, func() error {
+			stage, err := apps.ServiceDefinitions("polychrome-apps").Get(ctx, name, metav1.GetOptions{})
+			if err == nil && (stage.Spec.Image != image || stage.Status.ObservedGeneration != stage.Generation) {
+				err = fmt.Errorf("%s was not looked at: %+v", name, stage.Status)
+			}
+			return err
+		})
+	}
+	workflow := &polychromev1alpha1.Workflow{
+		ObjectMeta: metav1.ObjectMeta{Name: "wf"},
+		Spec: polychromev1alpha1.WorkflowSpec{Stages: []polychromev1alpha1.WorkflowStage{
+			{Name: "a", Image: "example.test/a:1"}, {Name: "b", Image: "example.test/b:1"},
+		}},
+	}
+	if _, err := apps.Workflows("polychrome-apps").Create(ctx, workflow, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	looked("wf-a", "example.test/a:1")
+	looked("wf-b", "example.test/b:1")
+	edit := []byte(`{"spec":{"stages":[{"name":"a","image":"example.test/a:2"}]}}`)
+	if _, err := apps.Workflows("polychrome-apps").Patch(ctx, "wf", types.MergePatchType, edit, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	looked("wf-a", "example.test/a:2")
+	cluster.Eventually(t, reach, func() error {
+		_, err := apps.ServiceDefinitions("polychrome-apps").Get(ctx, "wf-b", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return cmp.Or(err, errors.New("the stage that was removed is still there"))
+	})
+}
+
 // expectReleased fails unless the next process may lead at once.
 func expectReleased(t *testing.T, admin *rest.Config) {
 	t.Helper()
@@ -157,11 +218,13 @@ func expectReleased(t *testing.T, admin *rest.Config) {
 	}
 }
 
-func compareRights(t *testing.T, requests []cluster.Request) {
+// compareRights compares what was asked in a namespace with what its Role
+// grants. Discovery and the like are of no namespace, and open to everybody.
+func compareRights(t *testing.T, namespace string, requests []cluster.Request) {
 	t.Helper()
 	used := map[string]bool{}
 	for _, r := range requests {
-		if r.User != "system:serviceaccount:polychrome:"+component {
+		if r.User != "system:serviceaccount:polychrome:"+component || r.Namespace != namespace && r.Namespace != "" {
 			continue
 		}
 		if r.Code == http.StatusForbidden {
@@ -176,16 +239,16 @@ func compareRights(t *testing.T, requests []cluster.Request) {
 			used[resource+" create"] = true
 		}
 	}
-	unused := slices.DeleteFunc(granted(t), func(right string) bool { return used[right] })
-	if diff := cmp.Diff(rare, unused); diff != "" {
-		t.Errorf("rights that were granted and not used (-want +got):\n%s", diff)
+	unused := slices.DeleteFunc(granted(t, namespace), func(right string) bool { return used[right] })
+	if diff := gocmp.Diff(rare[namespace], unused); diff != "" {
+		t.Errorf("rights in %s that were granted and not used (-want +got):\n%s", namespace, diff)
 	}
 }
 
-// granted are the rights of the Role, as "resource verb", sorted.
-func granted(t *testing.T) []string {
+// granted are the rights of a namespace's Role, as "resource verb", sorted.
+func granted(t *testing.T, namespace string) []string {
 	t.Helper()
-	content, err := os.ReadFile(manifests + "/role.yaml")
+	content, err := os.ReadFile(manifests[namespace] + "/role.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

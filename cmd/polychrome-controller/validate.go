@@ -39,6 +39,9 @@ func (o *options) validateNames() error {
 	if problems := validation.IsDNS1123Label(o.namespace); len(problems) > 0 {
 		refused = append(refused, refuse(flagNamespace, o.namespace, "the name of a namespace: "+strings.Join(problems, "; ")))
 	}
+	if problems := validation.IsDNS1123Label(o.appsNamespace); len(problems) > 0 {
+		refused = append(refused, refuse(flagApps, o.appsNamespace, "the name of a namespace: "+strings.Join(problems, "; ")))
+	}
 	if problems := validation.IsDNS1123Subdomain(o.template); len(problems) > 0 {
 		refused = append(refused, refuse(flagTemplate, o.template, "the name of a SandboxTemplate: "+strings.Join(problems, "; ")))
 	}

@@ -67,6 +67,7 @@ func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logge
 		RetentionSeconds: o.retentionSeconds,
 		Log:              log.With("controller", "conversation"),
 	})
+	reconcilers.AddApps(manager, clients, o.appsNamespace, o.workers)
 	return manager.Run(ctx)
 }
 

@@ -40,9 +40,9 @@ func TestIdentityHoldsNothingOfTheAdministrator(t *testing.T) {
 	}
 }
 
-func TestConversationsAmongWhatWasApplied(t *testing.T) {
-	got := conversationsIn("sandboxclaim.extensions.agents.x-k8s.io/taken\nconversation.polychrome.dev/hello\nconversation.polychrome.dev/taken\n")
-	if diff := cmp.Diff([]string{"hello", "taken"}, got); diff != "" {
+func TestOurObjectsAmongWhatWasApplied(t *testing.T) {
+	got := idsIn("sandboxclaim.extensions.agents.x-k8s.io/taken\nconversation.polychrome.dev/hello\nservice/web\nworkflow.polychrome.dev/report\n")
+	if diff := cmp.Diff([]string{"conversation/hello", "workflow/report"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -41,27 +41,30 @@ func ending(o *options, c *controller, holding bool) string {
 
 // suggestions are commands that work as they stand.
 func suggestions(o *options) string {
-	kubectl := o.kubectlPath + " -n " + namespace
+	control, apps := o.kubectlPath+" -n "+namespace, o.kubectlPath+" -n "+appsNamespace
 	var b strings.Builder
 	if kubeconfig := os.Getenv("KUBECONFIG"); kubeconfig != "" {
 		fmt.Fprintf(&b, "  export KUBECONFIG=%s\n", near(kubeconfig))
 	}
-	for _, s := range []struct{ why, command string }{
-		{"look closer", "get conversations,sandboxclaims,pods -o wide"},
-		{"close one: its unit is torn down; false resumes it", `patch conversation hello --subresource=status --type=merge -p '{"status":{"closed":true}}'`},
-		{"delete a claim: the unit has vanished and is made again", "delete sandboxclaim hello-research"},
-		{"move the foreign claim away: the broken one recovers", "delete sandboxclaim taken"},
-		{"give the units another image, then roll; warm pods are of the old one unless the pool makes them anew", `patch sandboxwarmpool polychrome-harness-warm --type=merge -p '{"spec":{"updateStrategy":{"type":"Recreate"}}}'`},
-		{"", `patch sandboxtemplate polychrome-harness-default --type=json -p '[{"op":"replace","path":"/spec/podTemplate/spec/containers/0/image","value":"harness:2"}]'`},
-		{"why: the events of one", "events --for conversation/hello"},
+	for _, s := range []struct{ why, kubectl, command string }{
+		{"look closer", control, "get conversations,sandboxclaims,pods -o wide"},
+		{"close one: its unit is torn down; false resumes it", control, `patch conversation hello --subresource=status --type=merge -p '{"status":{"closed":true}}'`},
+		{"delete a claim: the unit has vanished and is made again", control, "delete sandboxclaim hello-research"},
+		{"move the foreign claim away: the broken one recovers", control, "delete sandboxclaim taken"},
+		{"give the units another image, then roll; warm pods are of the old one unless the pool makes them anew", control, `patch sandboxwarmpool polychrome-harness-warm --type=merge -p '{"spec":{"updateStrategy":{"type":"Recreate"}}}'`},
+		{"", control, `patch sandboxtemplate polychrome-harness-default --type=json -p '[{"op":"replace","path":"/spec/podTemplate/spec/containers/0/image","value":"harness:2"}]'`},
+		{"why: the events of one", control, "events --for conversation/hello"},
+		{"a pipeline came up in order; edit a stage, and what depends on it is left alone", apps, "get workflows,servicedefinitions,pods"},
+		{"why the broken pipeline starts nothing", apps, `get workflow circular -o jsonpath='{.status.conditions[?(@.type=="Ready")].message}{"\n"}'`},
+		{"correct the image that no registry has", apps, `patch servicedefinition unpullable --type=merge -p '{"spec":{"image":"registry.example.com/team/web:1.0"}}'`},
 	} {
 		if s.why != "" {
 			fmt.Fprintf(&b, "  # %s\n", s.why)
 		}
-		fmt.Fprintf(&b, "  %s %s\n", kubectl, s.command)
+		fmt.Fprintf(&b, "  %s %s\n", s.kubectl, s.command)
 	}
 	if o.existing {
-		fmt.Fprintf(&b, "  # take the examples away, while the controller still runs\n  %s delete -f %s\n", o.kubectlPath, o.examples)
+		fmt.Fprintf(&b, "  # take the examples away, while the controller still runs\n  %s delete -f %s\n", o.kubectlPath, strings.Join(o.examples, " -f "))
 	}
 	return b.String()
 }

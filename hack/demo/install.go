@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 )
 
 // operatorRelease is where the agent-sandbox operator is published, in the
@@ -83,30 +85,32 @@ func installDefinitions(ctx context.Context, o *options) error {
 	return nil
 }
 
-// conversationPrefix is how kubectl -o name begins the name of a
-// Conversation.
-const conversationPrefix = "conversation.polychrome.dev/"
-
-// applyExamples applies the examples and returns the names of the
-// Conversations among them.
+// applyExamples applies the examples and returns the ids of the objects of
+// ours among them.
 func applyExamples(ctx context.Context, o *options) ([]string, error) {
-	out, err := o.kubectlOutput(ctx, nil, "apply", "--server-side", "--field-manager="+fieldManager, "-o", "name", "-f", o.examples)
+	args := []string{"apply", "--server-side", "--field-manager=" + fieldManager, "-o", "name"}
+	for _, folder := range o.examples {
+		args = append(args, "-f", folder)
+	}
+	out, err := o.kubectlOutput(ctx, nil, args...)
 	if err != nil {
 		return nil, fmt.Errorf("applying the examples: %w", err)
 	}
-	names := conversationsIn(out)
-	if len(names) == 0 {
-		return nil, fmt.Errorf("applying the examples: %s holds no Conversation", o.examples)
+	ids := idsIn(out)
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("applying the examples: %s hold nothing to show", strings.Join(o.examples, ", "))
 	}
-	return names, nil
+	return ids, nil
 }
 
-func conversationsIn(applied string) []string {
-	var names []string
+// idsIn reads what kubectl prints with -o name.
+func idsIn(applied string) []string {
+	var ids []string
 	for line := range strings.Lines(applied) {
-		if name, found := strings.CutPrefix(strings.TrimSpace(line), conversationPrefix); found {
-			names = append(names, name)
+		resource, name, _ := strings.Cut(strings.TrimSpace(line), "/")
+		if kind, ours := strings.CutSuffix(resource, "."+polychromev1alpha1.GroupName); ours {
+			ids = append(ids, kind+"/"+name)
 		}
 	}
-	return names
+	return ids
 }

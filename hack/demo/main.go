@@ -47,8 +47,10 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.kubectl(ctx, nil, "apply", "--server-side", "--field-manager="+fieldManager, "-k", o.manifests); err != nil {
-		return fmt.Errorf("installing the controller's identity: %w", err)
+	for _, kustomization := range o.manifests {
+		if err := o.kubectl(ctx, nil, "apply", "--server-side", "--field-manager="+fieldManager, "-k", kustomization); err != nil {
+			return fmt.Errorf("installing the controller's identity: %w", err)
+		}
 	}
 	if err := writeIdentity(ctx, c, o.identity()); err != nil {
 		return err
@@ -62,7 +64,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	defer controller.stop()
 	s := &show{cluster: c, controller: controller, screen: newScreen(os.Stdout)}
-	if s.names, err = applyExamples(ctx, o); err != nil {
+	if s.ids, err = applyExamples(ctx, o); err != nil {
 		return err
 	}
 	if err := s.untilSettled(ctx, o.timeout); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +17,10 @@ import (
 )
 
 const (
-	// namespace is where manifests and examples are.
-	namespace = "polychrome"
+	// namespace is the control namespace of manifests and examples, and
+	// appsNamespace that of apps.
+	namespace     = "polychrome"
+	appsNamespace = "polychrome-apps"
 	// fieldManager owns what the demo applies.
 	fieldManager = "polychrome-demo"
 	// localClusterEnv is set beside a local cluster, and tells it from one
@@ -42,10 +45,11 @@ type options struct {
 	stateDir string
 	// bin is the folder of the built programs.
 	bin string
-	// manifests is the kustomization that holds the controller's identity.
-	manifests string
-	// examples is the folder of the objects to show.
-	examples string
+	// manifests are the kustomizations with the controller's identity and
+	// rights.
+	manifests []string
+	// examples are the folders of the objects to show.
+	examples []string
 	// timeout is how long everything may take to settle.
 	timeout time.Duration
 	// kubectlPath is the kubectl that is used and spoken of.
@@ -60,8 +64,8 @@ func parseOptions(args []string) (*options, error) {
 	flags.BoolVar(&o.existing, "existing", false, "use the cluster of KUBECONFIG, and install neither CRDs nor the agent-sandbox operator there")
 	flags.StringVar(&o.stateDir, "state-dir", ".local/demo", "folder for the controller's kubeconfig and log")
 	flags.StringVar(&o.bin, "bin", "bin", "folder of the built programs")
-	flags.StringVar(&o.manifests, "manifests", "manifests/base", "kustomization with the controller's identity")
-	flags.StringVar(&o.examples, "examples", "examples/conversations", "folder of the objects to show")
+	flags.StringSliceVar(&o.manifests, "manifests", []string{"manifests/base", "manifests/apps-namespace"}, "kustomizations with the controller's identity and rights")
+	flags.StringSliceVar(&o.examples, "examples", []string{"examples/conversations", "examples/apps"}, "folders of the objects to show")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long everything may take to settle")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func parseOptions(args []string) (*options, error) {
 
 // complete looks for what the demo needs before it changes anything.
 func (o *options) complete() error {
-	for _, path := range []string{o.manifests, o.examples, o.program()} {
+	for _, path := range slices.Concat(o.manifests, o.examples, []string{o.program()}) {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("looking for %s: it is missing; make build builds the programs, and the demo runs in the root of the repository", path)
 		}

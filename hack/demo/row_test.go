@@ -12,28 +12,31 @@ import (
 
 var noon = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// conversation makes one that is a minute old and says status and reason.
-func conversation(name string, ready metav1.ConditionStatus, reason polychromev1alpha1.Reason) *polychromev1alpha1.Conversation {
-	return &polychromev1alpha1.Conversation{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1, CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
-		Status: polychromev1alpha1.ConversationStatus{
-			ObservedGeneration:     1,
-			HarnessImageGeneration: "g1",
-			Conditions: []metav1.Condition{{
-				Type: string(polychromev1alpha1.ConditionReady), Status: ready, Reason: string(reason),
-			}},
-		},
+// object makes one that is a minute old and says status and reason.
+func object(id string, ready metav1.ConditionStatus, reason polychromev1alpha1.Reason) item {
+	return item{
+		id: id, meta: metav1.ObjectMeta{Generation: 1, CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))}, observed: 1,
+		conditions: []metav1.Condition{{
+			Type: string(polychromev1alpha1.ConditionReady), Status: ready, Reason: string(reason),
+		}},
 	}
+}
+
+// conversation is an object with a harness image generation.
+func conversation(name string, ready metav1.ConditionStatus, reason polychromev1alpha1.Reason) item {
+	i := object("conversation/"+name, ready, reason)
+	i.rollsTo = "g1"
+	return i
 }
 
 func TestSettled(t *testing.T) {
 	unread := conversation("hello", metav1.ConditionTrue, polychromev1alpha1.ReasonHarnessReady)
-	unread.Generation = 2
+	unread.meta.Generation = 2
 	deleting := conversation("hello", metav1.ConditionTrue, polychromev1alpha1.ReasonHarnessReady)
-	deleting.DeletionTimestamp = &metav1.Time{Time: noon}
+	deleting.meta.DeletionTimestamp = &metav1.Time{Time: noon}
 	for _, c := range []struct {
 		name       string
-		conv       *polychromev1alpha1.Conversation
+		item       item
 		generation string
 		want       bool
 	}{
@@ -47,29 +50,31 @@ func TestSettled(t *testing.T) {
 		{"broken on purpose", conversation("taken", metav1.ConditionFalse, polychromev1alpha1.ReasonNameConflict), "g2", true},
 		{"broken on purpose, in another way", conversation("taken", metav1.ConditionFalse, polychromev1alpha1.ReasonPending), "", false},
 		{"broken, and not on purpose", conversation("hello", metav1.ConditionFalse, polychromev1alpha1.ReasonNameConflict), "", false},
-		{"nothing known", &polychromev1alpha1.Conversation{}, "", false},
+		{"nothing known", item{}, "", false},
+		{"of a kind that is not rolled", object("routine/daily", metav1.ConditionTrue, polychromev1alpha1.ReasonScheduled), "g2", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := rowOf(c.conv, c.generation, noon).settled; got != c.want {
+			if got := rowOf(c.item, c.generation, noon).settled; got != c.want {
 				t.Errorf("settled: %t, want %t", got, c.want)
 			}
 		})
 	}
 }
 
-func TestRowsFollowTheNames(t *testing.T) {
-	found := []polychromev1alpha1.Conversation{
-		*conversation("of-somebody-else", metav1.ConditionFalse, polychromev1alpha1.ReasonPending),
-		*conversation("hello", metav1.ConditionTrue, polychromev1alpha1.ReasonHarnessReady),
+func TestRowsFollowTheIDs(t *testing.T) {
+	hello := conversation("hello", metav1.ConditionTrue, polychromev1alpha1.ReasonHarnessReady)
+	hello.phase, hello.detail = "Ready", "10.0.0.1"
+	found := map[string]item{
+		"conversation/of-somebody-else": conversation("of-somebody-else", metav1.ConditionFalse, polychromev1alpha1.ReasonPending),
+		"conversation/hello":            hello,
 	}
-	found[1].Status.Phase, found[1].Status.PodIP = polychromev1alpha1.ConversationReady, "10.0.0.1"
 	var got [][]string
-	for _, r := range rowsOf(found, []string{"taken", "hello"}, "", noon) {
+	for _, r := range rowsOf(found, []string{"conversation/taken", "conversation/hello"}, "", noon) {
 		got = append(got, r.cells())
 	}
 	want := [][]string{
-		{"taken", "-", "-", "Absent", "-", "-"},
-		{"hello", "Ready", "True", "HarnessReady", "10.0.0.1", "60s"},
+		{"conversation/taken", "-", "-", "Absent", "-", "-"},
+		{"conversation/hello", "Ready", "True", "HarnessReady", "10.0.0.1", "60s"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)

@@ -51,7 +51,7 @@ func (s *screen) show(rows []row, now time.Time) {
 		s.changes(rows, now)
 	}
 	for _, r := range rows {
-		s.shown[r.name] = r
+		s.shown[r.id] = r
 	}
 }
 
@@ -75,11 +75,11 @@ func (s *screen) draw(rows []row) {
 // changes writes a line for each row that is not what it was.
 func (s *screen) changes(rows []row, now time.Time) {
 	for _, r := range rows {
-		if old, known := s.shown[r.name]; known && old.same(r) {
+		if old, known := s.shown[r.id]; known && old.same(r) {
 			continue
 		}
 		cells := r.cells()
-		fmt.Fprintf(s.out, "%7.1fs  %-16s %-15s %-6s %-24s %s\n", now.Sub(s.started).Seconds(), cells[0], cells[1], cells[2], cells[3], cells[4])
+		fmt.Fprintf(s.out, "%7.1fs  %-29s %-15s %-6s %-24s %s\n", now.Sub(s.started).Seconds(), cells[0], cells[1], cells[2], cells[3], cells[4])
 	}
 }
 

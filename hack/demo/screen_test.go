@@ -15,13 +15,13 @@ func screenFor(out *strings.Builder, terminal bool) *screen {
 func TestTerminalIsDrawnOver(t *testing.T) {
 	var out strings.Builder
 	s := screenFor(&out, true)
-	s.show([]row{{name: "a", reason: "Pending"}}, noon)
-	s.show([]row{{name: "a", reason: "Ready"}}, noon)
-	want := "CONVERSATION   PHASE   READY  \n" +
-		"a              -       -      \n" +
+	s.show([]row{{id: "a", reason: "Pending"}}, noon)
+	s.show([]row{{id: "a", reason: "Ready"}}, noon)
+	want := "OBJECT   PHASE   READY   REASO\n" +
+		"a        -       -       Pendi\n" +
 		"\x1b[2A\x1b[J" +
-		"CONVERSATION   PHASE   READY  \n" +
-		"a              -       -      \n"
+		"OBJECT   PHASE   READY   REASO\n" +
+		"a        -       -       Ready\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("drawn, cut at the width of 30 (-want +got):\n%s", diff)
 	}
@@ -30,8 +30,8 @@ func TestTerminalIsDrawnOver(t *testing.T) {
 func TestElsewhereEachChangeIsALine(t *testing.T) {
 	var out strings.Builder
 	s := screenFor(&out, false)
-	s.show([]row{{name: "a", reason: "Pending", age: "1s"}, {name: "b", reason: "Pending"}}, noon.Add(time.Second))
-	s.show([]row{{name: "a", reason: "Pending", age: "2s"}, {name: "b", reason: "HarnessReady"}}, noon.Add(2*time.Second))
+	s.show([]row{{id: "a", reason: "Pending", age: "1s"}, {id: "b", reason: "Pending"}}, noon.Add(time.Second))
+	s.show([]row{{id: "a", reason: "Pending", age: "2s"}, {id: "b", reason: "HarnessReady"}}, noon.Add(2*time.Second))
 	var got []string
 	for line := range strings.Lines(out.String()) {
 		got = append(got, strings.Join(strings.Fields(line), " "))
@@ -45,11 +45,11 @@ func TestElsewhereEachChangeIsALine(t *testing.T) {
 func TestBelowTheTable(t *testing.T) {
 	var out strings.Builder
 	s := screenFor(&out, true)
-	s.show([]row{{name: "a", reason: "Pending"}}, noon)
+	s.show([]row{{id: "a", reason: "Pending"}}, noon)
 	out.Reset()
 	s.below()
-	s.show([]row{{name: "a", reason: "Pending"}}, noon)
-	s.show([]row{{name: "a", reason: "Closed"}}, noon)
+	s.show([]row{{id: "a", reason: "Pending"}}, noon)
+	s.show([]row{{id: "a", reason: "Closed"}}, noon)
 	if got := strings.Count(out.String(), "\n"); got != 1 || strings.Contains(out.String(), "\x1b") {
 		t.Errorf("after one change %q was written, want one plain line", out.String())
 	}

@@ -9,22 +9,18 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
 )
 
-// lookEvery is how often the Conversations are looked at.
-const lookEvery = 250 * time.Millisecond
+// lookEvery is how often the objects are looked at.
+const lookEvery = 100 * time.Millisecond
 
-// show follows the Conversations of the examples.
+// show follows the objects of the examples.
 type show struct {
 	cluster    *cluster
 	controller *controller
 	screen     *screen
-	// names are the Conversations to follow.
-	names []string
+	// ids are the objects to follow.
+	ids []string
 	// working is set once the controller has been seen to lead: before that
 	// the rows may be those of an earlier run.
 	working bool
@@ -62,23 +58,22 @@ func (s *show) untilSettled(ctx context.Context, timeout time.Duration) error {
 // look reads the rows. An error is an outage: the last rows stay.
 func (s *show) look(ctx context.Context) ([]row, error) {
 	s.working = s.working || s.controller.leads(ctx)
-	list, err := s.cluster.polychrome.PolychromeV1alpha1().Conversations(namespace).List(ctx, metav1.ListOptions{})
+	found, err := s.cluster.items(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listing the conversations: %w", err)
+		return nil, err
 	}
-	return rowsOf(list.Items, s.names, s.controller.generation, time.Now()), nil
+	return rowsOf(found, s.ids, s.controller.generation, time.Now()), nil
 }
 
-// rowsOf are the rows of the names, in their order.
-func rowsOf(found []polychromev1alpha1.Conversation, names []string, generation string, now time.Time) []row {
-	rows := make([]row, 0, len(names))
-	for _, name := range names {
-		at := slices.IndexFunc(found, func(conv polychromev1alpha1.Conversation) bool { return conv.Name == name })
-		if at < 0 {
-			rows = append(rows, absent(name))
-			continue
+// rowsOf are the rows of the ids, in their order.
+func rowsOf(found map[string]item, ids []string, generation string, now time.Time) []row {
+	rows := make([]row, 0, len(ids))
+	for _, id := range ids {
+		if i, there := found[id]; there {
+			rows = append(rows, rowOf(i, generation, now))
+		} else {
+			rows = append(rows, absent(id))
 		}
-		rows = append(rows, rowOf(&found[at], generation, now))
 	}
 	return rows
 }
@@ -91,7 +86,7 @@ func (s *show) unsettled(rows []row) string {
 	}
 	for _, r := range rows {
 		if !r.settled {
-			fmt.Fprintf(&b, "  %s: %s: %s\n", r.name, r.reason, r.message)
+			fmt.Fprintf(&b, "  %s: %s: %s\n", r.id, r.reason, r.message)
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")

@@ -66,7 +66,8 @@ type world struct {
 	kubeconfig string
 }
 
-func newWorld(t *testing.T) *world {
+// newWorld has all manifests, or those named.
+func newWorld(t *testing.T, manifests ...string) *world {
 	t.Helper()
 	t.Parallel()
 	server := cluster.Start(t, cluster.Options{CRDDirs: []string{cluster.ProjectCRDs(t)}, Audit: true})
@@ -75,7 +76,12 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	server.Kubectl("apply", "--server-side", "-f", crd)
-	server.Kubectl("apply", "-k", filepath.Join("..", "..", "manifests", "base"))
+	if manifests == nil {
+		manifests = []string{"base", "apps-namespace"}
+	}
+	for _, name := range manifests {
+		server.Kubectl("apply", "-k", manifest(name))
+	}
 	client, err := versioned.NewForConfig(server.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +91,9 @@ func newWorld(t *testing.T) *world {
 	standin.Start(t, server.Config(), namespace)
 	return w
 }
+
+// manifest is the folder of a kustomization.
+func manifest(name string) string { return filepath.Join("..", "..", "manifests", name) }
 
 // writeIdentity writes a kubeconfig that has the ServiceAccount's token and
 // nothing else.
