@@ -18,7 +18,7 @@ import (
 	"polychrome.dev/controller/framework/owners"
 )
 
-const worlds = 3_000
+const worlds = 1_000
 
 type simulation = frameworktest.Simulation[*polychromev1alpha1.ServiceDefinition, World, Action]
 
@@ -128,7 +128,7 @@ func do(s *simulation, a Action) (framework.Result, error) {
 }
 
 func TestEveryWorldSettlesAndNoActionRepeats(t *testing.T) {
-	frameworktest.PlanTwiceFrom(t, 1_000, anySimulation)
+	frameworktest.PlanTwiceFrom(t, 400, anySimulation)
 }
 
 func TestAWorldThatSettledTellsTheTruth(t *testing.T) {

@@ -134,6 +134,10 @@ func TestStatusOfTrouble(t *testing.T) {
 			service(), settled(deployed(unseen, says(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError", "exceeded quota: sets"))), nil,
 			seen{"Pending", "ReplicaFailure", "exceeded quota: sets", 2, false},
 		},
+		"it is over when the spec is seen": {
+			service(), settled(deployed(says(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError", "exceeded quota: sets"))), nil,
+			seen{"Ready", "RolloutComplete", "the present spec is rolled out; available replicas: 2", 2, false},
+		},
 		"a deadline that was exceeded stalls": {
 			service(), settled(deployed(starting, late)), nil, seen{"Pending", "ProgressDeadlineExceeded", timedOut, 1, true},
 		},
@@ -324,6 +328,13 @@ func TestStalledGoesWithItsCauseAndOtherConditionsStay(t *testing.T) {
 	got := r.Status(now, stalled, settled(), nil).Status.Conditions
 	if meta.FindStatusCondition(got, "Stalled") != nil || meta.FindStatusCondition(got, "MissedFire") == nil {
 		t.Errorf("want Stalled gone and MissedFire kept, got %+v", got)
+	}
+}
+
+func TestWhatIsGoneIsNotAvailable(t *testing.T) {
+	before := (&Reconciler{}).Status(now, service(), settled(), nil)
+	if got := (&Reconciler{}).Status(now, before, settled(withoutDeployment), nil).Status; got.AvailableReplicas != 0 || got.Ready {
+		t.Errorf("want nothing available without a Deployment, got %+v", got)
 	}
 }
 

@@ -306,6 +306,33 @@ func TestAStageRemovedRenamedAndAddedAgain(t *testing.T) {
 		"a wf-a Ready", "bee wf-bee Pending ChildTerminating: waiting for the old ServiceDefinition wf-bee to go; held by example.com/hold")
 }
 
+func TestARemovalFromAReadyWorkflowTakesTwoWrites(t *testing.T) {
+	f := newFilm(t, stage("a"))
+	f.p.put(up(wantedFor(f.s.Object, stage("a"))))
+	f.then("ready", func() { f.p.put(wantedFor(f.s.Object, stage("b"))) }, "Ready 1/1 StagesReady: every stage is ready", "a wf-a Ready")
+	if f.writes != 2 || len(f.p.objects) != 1 {
+		t.Errorf("want one child deleted and one status written, got %d writes", f.writes)
+	}
+}
+
+// Its own words are written when they change, also where Ready is about
+// another stage.
+func TestAnotherHolderIsTold(t *testing.T) {
+	f := newFilm(t, stage("a"), stage("b"))
+	f.p.put(up(wantedFor(f.s.Object, stage("a"))))
+	f.p.put(going(wantedFor(f.s.Object, stage("b"))))
+	f.then("b is held", nothing, "Progressing 1/2 ChildTerminating: stage b: waiting for the old ServiceDefinition wf-b to go; held by example.com/hold",
+		"a wf-a Ready", "b wf-b Pending ChildTerminating: waiting for the old ServiceDefinition wf-b to go; held by example.com/hold")
+	f.then("a is lost", f.down("wf-a", polychromev1alpha1.ReasonCrashLoopBackOff), "Degraded 0/2 StageDegraded: no longer ready: a (CrashLoopBackOff)",
+		"a wf-a Pending StageDegraded: CrashLoopBackOff: because", "b wf-b Pending ChildTerminating: waiting for the old ServiceDefinition wf-b to go; held by example.com/hold")
+	f.then("b is held by somebody else", func() {
+		sd := f.p.objects["wf-b"].DeepCopy()
+		sd.Finalizers = []string{"example.com/other"}
+		f.p.put(sd)
+	}, "Degraded 0/2 StageDegraded: no longer ready: a (CrashLoopBackOff)",
+		"a wf-a Pending StageDegraded: CrashLoopBackOff: because", "b wf-b Pending ChildTerminating: waiting for the old ServiceDefinition wf-b to go; held by example.com/other")
+}
+
 // A refusal of one stage is told, and keeps no other from starting.
 func TestARefusedStageIsTold(t *testing.T) {
 	p := newPlane()
@@ -455,6 +482,7 @@ func TestWaits(t *testing.T) {
 		"to be removed":         {wf, []*serviceDefinition{settled, wantedFor(wf, stage("b"))}, "Remove", 15 * time.Second},
 		"starting":              {wf, nil, "Start", 15 * time.Second},
 		"not ready":             {wf, []*serviceDefinition{wantedFor(wf, stage("a"))}, "Wait", 15 * time.Second},
+		"going, as it was":      {wf, []*serviceDefinition{going(wantedFor(wf, with(stage("a"), func(s *workflowStage) { s.Image = "old" })))}, "Wait", 15 * time.Second},
 		"invalid":               {broken, nil, "Invalid", 0},
 		"deleting":              {deleted, []*serviceDefinition{settled}, "Deleting", 0},
 	} {

@@ -17,7 +17,7 @@ import (
 )
 
 // leastRuns is how many runs all journeys make at least.
-const leastRuns = 300
+const leastRuns = 400
 
 // TestAServiceBearsEveryCrash kills the controller at each write of each
 // journey.

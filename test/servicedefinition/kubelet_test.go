@@ -154,6 +154,8 @@ func (p *process) quietly(t *testing.T, says ...func()) {
 }
 
 func neverStarts(t *testing.T, w *world) {
+	// No pod but our own is cached, or the controller would never settle.
+	w.stray()
 	p := w.startStill()
 	w.create(sample("web"))
 	pods := w.pods(oldImage, 2)
