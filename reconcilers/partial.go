@@ -17,7 +17,23 @@ import (
 // partial makes a resource of which only the metadata is read.
 func partial(m *framework.Manager, c Clients, namespace, kind string, resource schema.GroupVersionResource,
 ) *framework.Resource[*metav1.PartialObjectMetadata] {
-	return framework.NewResource(m, framework.ResourceOptions[*metav1.PartialObjectMetadata]{
+	return framework.NewResource(m, metadataOf(c, namespace, kind, resource))
+}
+
+// removable makes a resource of which the metadata is read, and whose objects
+// may be deleted.
+func removable(m *framework.Manager, c Clients, namespace, kind string, resource schema.GroupVersionResource,
+) *framework.Resource[*metav1.PartialObjectMetadata] {
+	o := metadataOf(c, namespace, kind, resource)
+	o.Client = deleteOnly{readOnly{c.UnaryMetadata.Resource(resource).Namespace(namespace)}}
+	return framework.NewResource(m, o)
+}
+
+// metadataOf describes a kind of which only the metadata is read. Controllers
+// do without it where it is not served or not theirs to see.
+func metadataOf(c Clients, namespace, kind string, resource schema.GroupVersionResource,
+) framework.ResourceOptions[*metav1.PartialObjectMetadata] {
+	return framework.ResourceOptions[*metav1.PartialObjectMetadata]{
 		Resource:  resource,
 		Kind:      kind,
 		Namespace: namespace,
@@ -26,7 +42,16 @@ func partial(m *framework.Manager, c Clients, namespace, kind string, resource s
 			return metadatainformer.NewFilteredMetadataInformer(c.WatchMetadata, resource, namespace, 0, cache.Indexers{}, nil).Informer()
 		},
 		Optional: true,
-	})
+	}
+}
+
+// deleteOnly is a framework.Client of objects that are deleted and not written
+// in any other way.
+type deleteOnly struct{ readOnly }
+
+// Delete deletes one object.
+func (d deleteOnly) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+	return d.objects.Delete(ctx, name, opts)
 }
 
 // readOnly is a framework.Client of objects that are never written.

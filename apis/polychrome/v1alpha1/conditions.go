@@ -232,10 +232,8 @@ func catalogConditions() []ConditionFacts {
 		},
 		{
 			Kind: "Routine", Type: ConditionReady, Healthy: metav1.ConditionTrue,
-			True: []Reason{ReasonScheduled, ReasonSuspended, ReasonCompleted},
-			False: slices.Concat(routineInvalid, []Reason{
-				ReasonNameConflict, ReasonOnceInPast,
-			}),
+			True:  []Reason{ReasonScheduled, ReasonSuspended, ReasonCompleted},
+			False: slices.Concat(routineInvalid, []Reason{ReasonOnceInPast}),
 		},
 		{
 			Kind: "Routine", Type: ConditionStalled, Healthy: metav1.ConditionFalse,
