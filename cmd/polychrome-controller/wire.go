@@ -14,6 +14,7 @@ import (
 	"polychrome.dev/controller/framework"
 	"polychrome.dev/controller/reconcilers"
 	"polychrome.dev/controller/reconcilers/conversation"
+	"polychrome.dev/controller/reconcilers/routine"
 )
 
 const (
@@ -67,6 +68,7 @@ func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logge
 		RetentionSeconds: o.retentionSeconds,
 		Log:              log.With("controller", "conversation"),
 	})
+	reconcilers.AddRoutines(manager, clients, o.namespace, o.workers, routine.Options{Log: log.With("controller", "routine")})
 	reconcilers.AddApps(manager, clients, o.appsNamespace, o.workers)
 	return manager.Run(ctx)
 }
