@@ -185,7 +185,7 @@ func (tr *traveller) lost() []string {
 }
 
 func TestNoJourneyBreaksTheRules(t *testing.T) {
-	journeys, phases := 150, map[polychromev1alpha1.WorkflowPhase]int{}
+	journeys, phases := 80, map[polychromev1alpha1.WorkflowPhase]int{}
 	for seed := range uint64(journeys) {
 		tr := newTraveller(seed)
 		tr.settles()
@@ -252,7 +252,7 @@ func (tr *traveller) mends(t *testing.T) {
 
 // A journey whose writes fail now and then must keep the rules too.
 func TestNoJourneyOfFailuresBreaksTheRules(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		tr := newTraveller(seed)
 		tr.s.Fail = func(Action) error {
 			if tr.IntN(3) == 0 {

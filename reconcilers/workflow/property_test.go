@@ -12,7 +12,7 @@ import (
 	"polychrome.dev/controller/framework/frameworktest"
 )
 
-const worlds = 2_000
+const worlds = 1_200
 
 func pick[E any](r *rand.Rand, from ...E) E { return from[r.IntN(len(from))] }
 

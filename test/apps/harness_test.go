@@ -165,11 +165,3 @@ func (w *world) finds(name, what string, is func(*polychromev1alpha1.Workflow) b
 func ready(conditions []metav1.Condition) bool {
 	return meta.IsStatusConditionTrue(conditions, "Ready")
 }
-
-// reason is why something is ready or not.
-func reason(conditions []metav1.Condition) string {
-	if c := meta.FindStatusCondition(conditions, "Ready"); c != nil {
-		return c.Reason
-	}
-	return ""
-}

@@ -45,7 +45,7 @@ var journeys = map[string]journey{
 		},
 	},
 	"an upstream edited": {
-		late: true, writes: 7,
+		late: true, writes: 8,
 		left: []string{"workflow one Ready StagesReady", "- a Ready", "- b Ready", "one-a a:2 of one", "one-b b:1 of one"},
 		steps: func(p player) []frameworktest.Step {
 			return []frameworktest.Step{
