@@ -31,10 +31,23 @@ type Options[T Object] struct {
 	// was settled by an earlier one, that said so in another way. The rewrites
 	// of settled objects are paced. Nil for no such program.
 	Settled func(T) bool
+	// Beside is what the reconciler does beside its passes. Nil for nothing.
+	Beside Background
 	// Workers is how many passes run at once. Default 8.
 	Workers int
 	// PassTimeout bounds one pass. Default 60 s.
 	PassTimeout time.Duration
+}
+
+// Background is work that passes begin and do not wait for, such as asking
+// other servers.
+type Background interface {
+	// Run returns once ctx has ended, and with it all that was begun. What a
+	// pass begins later than that is not done.
+	Run(ctx context.Context)
+	// Busy reports whether anything is in work. What has ended fires its
+	// Trigger first.
+	Busy() bool
 }
 
 // Watch is a source of events: a resource and who is meant by its objects.
@@ -201,12 +214,20 @@ func markOf(obj metav1.Object) mark {
 // Idle reports whether nothing is due, in work, parked or awaited from a
 // cache. Objects that wait for a time or back off do not count. It is how a
 // test knows that all is quiet without sleeping.
-func (c *Controller[T, W, A]) Idle() bool { return c.awake() && c.loop.idle() }
+func (c *Controller[T, W, A]) Idle() bool {
+	// What ends beside the passes makes a key due, so that is asked first.
+	return c.awake() && (c.Beside == nil || !c.Beside.Busy()) && c.loop.idle()
+}
 
 func (c *Controller[T, W, A]) name() string { return c.Name }
 
 // run works until stop ends; passes in flight are finished with work.
 func (c *Controller[T, W, A]) run(stop, work context.Context) {
 	c.turned(false)
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	if c.Beside != nil {
+		beside.Go(func() { c.Beside.Run(stop) })
+	}
 	c.loop.run(stop, work)
 }

@@ -16,7 +16,8 @@
 // A pass ends in one of four outcomes: done (come back on a change), wait
 // (come back after a time), retry (an error), terminal (an error that only
 // new input can cure). Outcomes are returned. The queue is nobody's but the
-// framework's; a Trigger is how a reconciler asks for a pass of some key.
+// framework's; a Trigger is how a reconciler asks for a pass of some key. What
+// no pass can wait for runs beside them; see Background.
 //
 // # Making a controller
 //

@@ -64,6 +64,8 @@ func reconcilerModules() []string {
 var pureFiles = map[string]bool{
 	"plan.go": true, "children.go": true, "status.go": true,
 	"verdict.go": true, "validate.go": true, "rollout.go": true, "pods.go": true,
+	// Of tool services.
+	"spec.go": true, "memory.go": true, "due.go": true, "standing.go": true, "catalog.go": true, "changes.go": true,
 }
 
 // purePackages are the folders in which every file is pure.
