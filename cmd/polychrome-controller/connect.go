@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -57,4 +58,21 @@ func apart(config *rest.Config) *rest.Config {
 		return dial(ctx, network, address)
 	}
 	return config
+}
+
+// apiServers are the addresses, host:port, under which the API server may be
+// reached from here.
+func apiServers(config *rest.Config) []string {
+	var addresses []string
+	if at, _, err := rest.DefaultServerUrlFor(config); err == nil {
+		port := at.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+		}
+		addresses = append(addresses, net.JoinHostPort(at.Hostname(), port))
+	}
+	if host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
+		addresses = append(addresses, net.JoinHostPort(host, port))
+	}
+	return addresses
 }

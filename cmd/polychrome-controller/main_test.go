@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -88,6 +89,21 @@ func TestBuildVersion(t *testing.T) {
 	} {
 		if got := buildVersion(&c.info); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTheAPIServerIsKnownByAllItsAddresses(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1")
+	t.Setenv("KUBERNETES_SERVICE_PORT", "443")
+	for host, want := range map[string]string{
+		"https://api.example.com":      "api.example.com:443",
+		"https://api.example.com:6443": "api.example.com:6443",
+		"https://[fd00::1]:6443":       "[fd00::1]:6443",
+		"127.0.0.1:8080":               "127.0.0.1:8080",
+	} {
+		if diff := cmp.Diff([]string{want, "10.96.0.1:443"}, apiServers(&rest.Config{Host: host})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", host, diff)
 		}
 	}
 }

@@ -64,6 +64,8 @@ type options struct {
 	healthAddress, metricsAddress string
 	// logFormat is json or text; logLevel is a slog level.
 	logFormat, logLevel string
+	// allowLoopback lets ToolServices be on this very host.
+	allowLoopback bool
 	// workers is how many passes of a kind run at once.
 	workers int
 	// warnings are said once the log works.
@@ -130,6 +132,7 @@ func flags(o *options, given *raw) *pflag.FlagSet {
 	fs.StringVar(&o.metricsAddress, flagMetrics, "127.0.0.1:8080", `loopback address of /metrics and /debug/decisions; "off" for none`)
 	fs.StringVar(&o.logFormat, "log-format", "json", "json or text")
 	fs.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	fs.BoolVar(&o.allowLoopback, "allow-loopback-probes", false, "ask tool services on this very host too; for development")
 	fs.IntVar(&o.workers, flagWorkers, 8, "how many objects of a kind are worked on at once")
 	return fs
 }
@@ -220,6 +223,7 @@ func (o *options) effective() []any {
 		"metricsAddress", o.metricsAddress,
 		"logFormat", o.logFormat,
 		"logLevel", o.logLevel,
+		"allowLoopbackProbes", o.allowLoopback,
 		"workers", o.workers,
 	}
 }

@@ -51,6 +51,7 @@ var rare = map[string][]string{
 		"sandboxwarmpools list",  // where the API is v1beta1
 		"sandboxwarmpools watch", // where the API is v1beta1
 		"serviceaccounts get",    // asking about a watch that is late
+		"toolservices get",       // asking about a watch that is late
 	},
 	"polychrome-apps": {
 		"deployments get",        // asking about a watch that is late
@@ -80,6 +81,7 @@ func TestRights(t *testing.T) {
 	live(t, c.Config())
 	liveApps(t, c.Config())
 	liveRoutine(t, c.Config())
+	liveToolService(t, c.Config())
 	stop()
 	expectReleased(t, c.Config())
 	requests := cluster.ReadAudit(t, c.AuditLog())
@@ -245,6 +247,38 @@ func liveRoutine(t *testing.T, admin *rest.Config) {
 			return nil
 		}
 		return errors.Join(errors.New("the old trigger is still there"), jobErr, accountErr)
+	})
+}
+
+// liveToolService has the entry of a server that is not there, and deletes it.
+func liveToolService(t *testing.T, admin *rest.Config) {
+	t.Helper()
+	ctx, tools := t.Context(), versioned.NewForConfigOrDie(admin).PolychromeV1alpha1().ToolServices("polychrome")
+	ts := &polychromev1alpha1.ToolService{
+		ObjectMeta: metav1.ObjectMeta{Name: "gone"},
+		Spec: polychromev1alpha1.ToolServiceSpec{
+			Name: "com.example/gone", Remotes: []polychromev1alpha1.ToolServiceRemote{{URL: "http://127.0.0.1:1/mcp"}},
+		},
+	}
+	if _, err := tools.Create(ctx, ts, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, reach, func() error {
+		ts, err := tools.Get(ctx, "gone", metav1.GetOptions{})
+		if err == nil && ts.Status.ObservedGeneration != ts.Generation {
+			err = fmt.Errorf("the tool service was not looked at: %+v", ts.Status)
+		}
+		return err
+	})
+	if err := tools.Delete(ctx, "gone", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, reach, func() error {
+		_, err := tools.Get(ctx, "gone", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return cmp.Or(err, errors.New("the tool service is still there"))
 	})
 }
 

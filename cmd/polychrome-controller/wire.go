@@ -15,6 +15,7 @@ import (
 	"polychrome.dev/controller/reconcilers"
 	"polychrome.dev/controller/reconcilers/conversation"
 	"polychrome.dev/controller/reconcilers/routine"
+	"polychrome.dev/controller/reconcilers/toolservice"
 )
 
 const (
@@ -67,6 +68,11 @@ func runOn(ctx context.Context, config *rest.Config, o *options, log *slog.Logge
 		RollConcurrency:  o.rollConcurrency,
 		RetentionSeconds: o.retentionSeconds,
 		Log:              log.With("controller", "conversation"),
+	})
+	reconcilers.AddToolServices(manager, clients, o.namespace, o.workers, toolservice.Options{
+		AllowLoopback: o.allowLoopback,
+		APIServer:     apiServers(config),
+		Log:           log.With("controller", "toolservice"),
 	})
 	reconcilers.AddRoutines(manager, clients, o.namespace, o.workers, routine.Options{Log: log.With("controller", "routine")})
 	reconcilers.AddApps(manager, clients, o.appsNamespace, o.workers)

@@ -84,6 +84,7 @@ func (c *controller) start() error {
 		"--health-address="+c.health,
 		"--metrics-address="+c.metrics,
 		"--harness-image-generation="+c.generation,
+		"--allow-loopback-probes",
 		"--log-format=text",
 	)
 	cmd.Stdout, cmd.Stderr = log, log

@@ -39,22 +39,14 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if o.existing {
-		err = checkInstalled(ctx, o, c)
-	} else {
-		err = installDefinitions(ctx, o)
+	if err := prepare(ctx, o, c); err != nil {
+		return err
 	}
+	closeTools, err := serveTools()
 	if err != nil {
 		return err
 	}
-	for _, kustomization := range o.manifests {
-		if err := o.kubectl(ctx, nil, "apply", "--server-side", "--field-manager="+fieldManager, "-k", kustomization); err != nil {
-			return fmt.Errorf("installing the controller's identity: %w", err)
-		}
-	}
-	if err := writeIdentity(ctx, c, o.identity()); err != nil {
-		return err
-	}
+	defer closeTools()
 	controller, err := newController(o)
 	if err != nil {
 		return err
@@ -75,4 +67,21 @@ func run(ctx context.Context, o *options) error {
 		return nil
 	}
 	return s.untilInterrupted(ctx, os.Stdin)
+}
+
+// prepare has the cluster hold all that the controller needs.
+func prepare(ctx context.Context, o *options, c *cluster) error {
+	install := installDefinitions
+	if o.existing {
+		install = func(ctx context.Context, o *options) error { return checkInstalled(ctx, o, c) }
+	}
+	if err := install(ctx, o); err != nil {
+		return err
+	}
+	for _, kustomization := range o.manifests {
+		if err := o.kubectl(ctx, nil, "apply", "--server-side", "--field-manager="+fieldManager, "-k", kustomization); err != nil {
+			return fmt.Errorf("installing the controller's identity: %w", err)
+		}
+	}
+	return writeIdentity(ctx, c, o.identity())
 }

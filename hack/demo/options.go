@@ -65,7 +65,7 @@ func parseOptions(args []string) (*options, error) {
 	flags.StringVar(&o.stateDir, "state-dir", ".local/demo", "folder for the controller's kubeconfig and log")
 	flags.StringVar(&o.bin, "bin", "bin", "folder of the built programs")
 	flags.StringSliceVar(&o.manifests, "manifests", []string{"manifests/base", "manifests/apps-namespace"}, "kustomizations with the controller's identity and rights")
-	flags.StringSliceVar(&o.examples, "examples", []string{"examples/conversations", "examples/apps", "examples/routines"}, "folders of the objects to show")
+	flags.StringSliceVar(&o.examples, "examples", []string{"examples/conversations", "examples/apps", "examples/toolservices", "examples/routines"}, "folders of the objects to show")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long everything may take to settle")
 	if err := flags.Parse(args); err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ var broken = map[string][]polychromev1alpha1.Reason{
 	// After ten minutes, which a second run may be, the rollout has failed.
 	"servicedefinition/unpullable": {polychromev1alpha1.ReasonImagePullBackOff, polychromev1alpha1.ReasonProgressDeadlineExceeded},
 	"workflow/circular":            {polychromev1alpha1.ReasonDependencyCycle},
+	"toolservice/unreachable":      {polychromev1alpha1.ReasonConnectionRefused},
 	"routine/never":                {polychromev1alpha1.ReasonNeverFires},
 }
 

@@ -2,6 +2,7 @@ package toolservice
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -186,12 +187,23 @@ func (p *prober) ask(ctx context.Context, f *flight) Outcome {
 		}
 		target.Token = token
 	}
-	r := p.probe(ctx, target)
+	r := p.send(ctx, f.key, target)
 	o := Outcome{Reason: r.Reason, Message: r.Message, RetryAfter: r.RetryAfter}
 	if r.OK() {
 		o.Catalog, o.Server = catalogOf(r.Tools, r.Truncated), r.Server
 	}
 	return o
+}
+
+// send keeps a panic over what a server sent from ending the process.
+func (p *prober) send(ctx context.Context, key framework.Key, target probe.Target) (r probe.Result) {
+	defer func() {
+		if value := recover(); value != nil {
+			p.log.ErrorContext(ctx, "a probe panicked", "toolservice", key.Name, "namespace", key.Namespace, "panic", fmt.Sprintf("%T", value))
+			r = probe.Result{Reachable: true, Reason: polychromev1alpha1.ReasonNotMCP, Message: "what the server sent could not be read"}
+		}
+	}()
+	return p.probe(ctx, target)
 }
 
 // entry is what is remembered of this very object, nil if the cache has

@@ -156,7 +156,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	// Whoever has what it waited for cancels the rest, which is no finding.
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(b.ctx.Err(), context.Canceled) {
-		b.exchange.note(ofError(err))
+		_ = b.exchange.note(ofError(err))
 	}
 	return n, err
 }

@@ -78,7 +78,7 @@ func TestTheTokenIsNowhere(t *testing.T) {
 		"a version":        func(w http.ResponseWriter, r *http.Request) { answer(w, read(r), `{"protocolVersion":`+named+`}`) },
 		"a retry": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", canary)
-			w.WriteHeader(429)
+			w.WriteHeader(http.StatusTooManyRequests)
 		},
 		"an id":             always(200, "application/json", `{"jsonrpc":"2.0","id":`+named+`,"result":{}}`),
 		"a malformed event": always(200, "text/event-stream", "data: "+canary+"\n\n"),

@@ -45,14 +45,8 @@ func CheckURL(raw string, allowLoopback bool) (polychromev1alpha1.Reason, string
 
 // parseURL returns the URL, or what is wrong with it.
 func parseURL(raw string) (*url.URL, string) {
-	if len(raw) > maxURL {
-		return nil, fmt.Sprintf("the URL is longer than %d bytes", maxURL)
-	}
-	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
-		return nil, "the URL has spaces, backslashes, control or non-ASCII characters; percent-encode them in the path and use punycode in the host"
-	}
-	if strings.Contains(raw, "#") {
-		return nil, "the URL has a fragment; leave out '#' and what follows"
+	if problem := checkText(raw); problem != "" {
+		return nil, problem
 	}
 	target, err := url.Parse(raw)
 	switch {
@@ -68,6 +62,18 @@ func parseURL(raw string) (*url.URL, string) {
 		return nil, problem
 	}
 	return target, ""
+}
+
+func checkText(raw string) string {
+	switch {
+	case len(raw) > maxURL:
+		return fmt.Sprintf("the URL is longer than %d bytes", maxURL)
+	case strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }):
+		return "the URL has spaces, backslashes, control or non-ASCII characters; percent-encode them in the path and use punycode in the host"
+	case strings.Contains(raw, "#"):
+		return "the URL has a fragment; leave out '#' and what follows"
+	}
+	return ""
 }
 
 func checkAuthority(target *url.URL) string {
