@@ -204,9 +204,9 @@ func TestASpecThatChangesWhileAProbeHangs(t *testing.T) {
 
 func TestAProbeThatIsOvertakenIsThrownAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		var asked atomic.Int64
 		h := newHouse(t, func(_ context.Context, target probe.Target) probe.Result {
-			asked++
+			asked.Add(1)
 			// It does not listen to anybody.
 			<-time.After(time.Minute)
 			return good(tool(target.URL))
@@ -222,8 +222,8 @@ func TestAProbeThatIsOvertakenIsThrownAway(t *testing.T) {
 		if got := h.get("one").Status; got.ObservedGeneration != 2 || got.Tools[0].Name != "http://two.tools/mcp" {
 			t.Errorf("want what the second probe found, got %+v", got)
 		}
-		if asked != 2 {
-			t.Errorf("want two probes, got %d", asked)
+		if got := asked.Load(); got != 2 {
+			t.Errorf("want two probes, got %d", got)
 		}
 	})
 }

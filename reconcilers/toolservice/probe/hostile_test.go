@@ -206,6 +206,18 @@ func TestRPCErrors(t *testing.T) {
 	}
 }
 
+func TestAListUnderAnotherIDIsNoAnswer(t *testing.T) {
+	for _, id := range []string{"77", "1", "2", `"3"`} {
+		got := probeOf(t, hostile(func(w http.ResponseWriter, _ *http.Request, m message) {
+			m.ID = []byte(id)
+			answer(w, m, tools("", tool("one")))
+		}))
+		if got.Reason != polychromev1alpha1.ReasonNotMCP {
+			t.Errorf("id %s: reason %s: %s", id, got.Reason, got.Message)
+		}
+	}
+}
+
 func TestVersionsThatAreNotKnown(t *testing.T) {
 	got := probeOf(t, func(w http.ResponseWriter, r *http.Request) {
 		switch m := read(r); m.Method {

@@ -2,11 +2,9 @@ package probe
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -103,35 +101,35 @@ func TestTheTokenIsNowhere(t *testing.T) {
 	}
 }
 
-// TestATokenSaidUnaskedIsNotLogged has a server that learnt the token in one
-// connection say it in the next, before it is asked anything. The client of the
-// standard library logs such words.
-func TestATokenSaidUnaskedIsNotLogged(t *testing.T) {
-	logs := captureLogs(t)
-	url := speak(t, canary+" unasked\r\n\r\n")
-	prober, r := developer()
-	prober.options.Dial = func(ctx context.Context, dialer *net.Dialer, network, address string) (net.Conn, error) {
-		conn, err := r.dial(ctx, dialer, network, address)
-		return &lateConn{Conn: conn}, err
+// TestWhatIsSaidUnaskedWaitsForTheQuestion is for a server that learnt the token
+// in one connection and says it in the next, before it is asked anything: the
+// client of the standard library would log that.
+func TestWhatIsSaidUnaskedWaitsForTheQuestion(t *testing.T) {
+	url := speak(t, canary)
+	prober, _ := developer()
+	line := prober.newLine()
+	defer line.close()
+	conn, err := line.dial(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range 20 {
-		prober.Probe(t.Context(), Target{URL: url, Token: canary})
+	heard := make(chan string, 1)
+	go func() {
+		said := make([]byte, len(canary))
+		n, _ := conn.Read(said)
+		heard <- string(said[:n])
+	}()
+	select {
+	case said := <-heard:
+		t.Fatalf("heard %q before anything was asked", said)
+	case <-time.After(50 * time.Millisecond):
 	}
-	if text := logs.text(); strings.Contains(text, canary) {
-		t.Errorf("the token is in the logs:\n%s", text)
+	if _, err := conn.Write([]byte("?")); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// lateConn gives a reader time to read what was said before the first request
-// is written.
-type lateConn struct {
-	net.Conn
-	once sync.Once
-}
-
-func (c *lateConn) Write(p []byte) (int, error) {
-	c.once.Do(func() { <-time.After(10 * time.Millisecond) })
-	return c.Conn.Write(p)
+	if said := <-heard; said != canary {
+		t.Errorf("heard %q after the question", said)
+	}
 }
 
 func TestTheTokenGoesToTheURLAlone(t *testing.T) {
