@@ -117,6 +117,10 @@ func unusable(response *http.Response) *finding {
 	if trouble := ofStatus(response, time.Now()); trouble != nil {
 		return trouble
 	}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		// What follows is a bare connection: no deadline ends a read of it.
+		return found(polychromev1alpha1.ReasonNotMCP, "the server switches to another protocol, though none was asked for")
+	}
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return found(polychromev1alpha1.ReasonNotMCP, "the server's answer is compressed, though no compression was asked for")
 	}

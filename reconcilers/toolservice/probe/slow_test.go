@@ -164,6 +164,37 @@ func TestRawConnections(t *testing.T) {
 	}
 }
 
+// TestAServerThatSwitchesProtocolsAndStays keeps the connection open: nothing
+// but the probe itself ends it.
+func TestAServerThatSwitchesProtocolsAndStays(t *testing.T) {
+	gone := make(chan struct{})
+	at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Errorf("taking the connection over: %v", err)
+			return
+		}
+		defer close(gone)
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: hostile\r\nConnection: Upgrade\r\n\r\n")
+		io.Copy(io.Discard, conn)
+	}))
+	prober, _ := developer()
+	found := make(chan Result, 1)
+	go func() { found <- prober.Probe(t.Context(), Target{URL: at, Token: canary, Timeout: time.Second}) }()
+	select {
+	case got := <-found:
+		checkMessage(t, got)
+		if got.Reason != polychromev1alpha1.ReasonNotMCP {
+			t.Errorf("reason %s: %s", got.Reason, got.Message)
+		}
+		<-gone
+	case <-time.After(10 * time.Second):
+		t.Fatal("the probe does not end")
+	}
+}
+
 // speak listens, says one thing to everybody unasked, and closes.
 func speak(t *testing.T, says string) string {
 	t.Helper()
