@@ -42,6 +42,14 @@ func isDefault(old *metav1.Condition, reason string) bool {
 	return old.Reason == pending && (reason != pending || old.LastTransitionTime.Unix() <= 0)
 }
 
+// Status is True for what holds and False for what does not.
+func Status(holds bool) metav1.ConditionStatus {
+	if holds {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}
+
 // Remove returns conds without the condition of a type.
 func Remove(conds []metav1.Condition, conditionType string) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conds), func(c metav1.Condition) bool { return c.Type == conditionType })

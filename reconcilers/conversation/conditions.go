@@ -26,7 +26,7 @@ func conditionsOf(conv *polychromev1alpha1.Conversation, now time.Time, says ver
 	list := conv.Status.Conditions
 	set := func(kind polychromev1alpha1.ConditionType, holds bool) {
 		list = conditions.Set(list, now, conv.Generation, metav1.Condition{
-			Type: string(kind), Status: statusOf(holds), Reason: string(says.reason), Message: says.message,
+			Type: string(kind), Status: conditions.Status(holds), Reason: string(says.reason), Message: says.message,
 		})
 	}
 	for _, part := range triad {
@@ -54,7 +54,7 @@ func conditionsOf(conv *polychromev1alpha1.Conversation, now time.Time, says ver
 func saysSame(list []metav1.Condition, says verdict) bool {
 	for _, part := range triad {
 		have := meta.FindStatusCondition(list, string(part.kind))
-		if have == nil || have.Status != statusOf(part.holds(says)) || !sameReason(have.Reason, says.reason) {
+		if have == nil || have.Status != conditions.Status(part.holds(says)) || !sameReason(have.Reason, says.reason) {
 			return false
 		}
 	}
@@ -80,11 +80,4 @@ func sameReason(have string, want polychromev1alpha1.Reason) bool {
 func outlived(list []metav1.Condition, says verdict) bool {
 	have := meta.FindStatusCondition(list, string(polychromev1alpha1.ConditionStalled))
 	return have != nil && (!says.failing || have.Reason == string(polychromev1alpha1.ReasonNameConflict))
-}
-
-func statusOf(holds bool) metav1.ConditionStatus {
-	if holds {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
 }

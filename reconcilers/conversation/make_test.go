@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	polychromev1alpha1 "polychrome.dev/controller/apis/polychrome/v1alpha1"
+	"polychrome.dev/controller/framework/conditions"
 	"polychrome.dev/controller/reconcilers/conversation/execution"
 	"polychrome.dev/controller/reconcilers/conversation/slots"
 )
@@ -132,7 +133,7 @@ func triadOf(ready, progressing, degraded bool, reason polychromev1alpha1.Reason
 	var list []metav1.Condition
 	for _, kind := range []polychromev1alpha1.ConditionType{polychromev1alpha1.ConditionReady, polychromev1alpha1.ConditionProgressing, polychromev1alpha1.ConditionDegraded} {
 		list = append(list, metav1.Condition{
-			Type: string(kind), Status: statusOf(says[kind]), Reason: string(reason),
+			Type: string(kind), Status: conditions.Status(says[kind]), Reason: string(reason),
 			Message: "as it was", LastTransitionTime: aged, ObservedGeneration: 1,
 		})
 	}

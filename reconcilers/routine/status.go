@@ -43,7 +43,7 @@ func conditionsOf(routine *polychromev1alpha1.Routine, now time.Time, says verdi
 		message = "it fires at the instants of status.nextFireTimes"
 	}
 	list := conditions.Set(routine.Status.Conditions, now, routine.Generation, metav1.Condition{
-		Type: string(polychromev1alpha1.ConditionReady), Status: statusOf(says.ready), Reason: string(says.reason), Message: message,
+		Type: string(polychromev1alpha1.ConditionReady), Status: conditions.Status(says.ready), Reason: string(says.reason), Message: message,
 	})
 	if !says.stalled {
 		return conditions.Remove(list, string(polychromev1alpha1.ConditionStalled))
@@ -51,11 +51,4 @@ func conditionsOf(routine *polychromev1alpha1.Routine, now time.Time, says verdi
 	return conditions.Set(list, now, routine.Generation, metav1.Condition{
 		Type: string(polychromev1alpha1.ConditionStalled), Status: metav1.ConditionTrue, Reason: string(says.reason), Message: message,
 	})
-}
-
-func statusOf(holds bool) metav1.ConditionStatus {
-	if holds {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
 }

@@ -42,11 +42,7 @@ func (r *Reconciler) Status(
 // types stay as they are.
 func conditionsOf(svc *polychromev1alpha1.ServiceDefinition, now time.Time, says verdict) []metav1.Condition {
 	said := func(kind polychromev1alpha1.ConditionType, holds bool) metav1.Condition {
-		c := metav1.Condition{Type: string(kind), Status: metav1.ConditionFalse, Reason: string(says.reason), Message: says.message}
-		if holds {
-			c.Status = metav1.ConditionTrue
-		}
-		return c
+		return metav1.Condition{Type: string(kind), Status: conditions.Status(holds), Reason: string(says.reason), Message: says.message}
 	}
 	list := conditions.Set(svc.Status.Conditions, now, svc.Generation, said(polychromev1alpha1.ConditionReady, says.ready()))
 	if says.stalled {

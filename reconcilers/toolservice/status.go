@@ -88,18 +88,11 @@ func tell(s *polychromev1alpha1.ToolServiceStatus, generation int64, now time.Ti
 			Type: string(kind), Status: holds, Reason: string(v.reason), Message: v.message,
 		})
 	}
-	set(polychromev1alpha1.ConditionReady, statusOf(s.Ready), says)
+	set(polychromev1alpha1.ConditionReady, conditions.Status(s.Ready), says)
 	set(polychromev1alpha1.ConditionReachable, follows.reachable, answers)
 	if follows.invalid {
 		set(polychromev1alpha1.ConditionStalled, metav1.ConditionTrue, says)
 	} else {
 		s.Conditions = conditions.Remove(s.Conditions, string(polychromev1alpha1.ConditionStalled))
 	}
-}
-
-func statusOf(holds bool) metav1.ConditionStatus {
-	if holds {
-		return metav1.ConditionTrue
-	}
-	return metav1.ConditionFalse
 }

@@ -112,12 +112,8 @@ func listed(wf *polychromev1alpha1.Workflow, g graph, all []state) []polychromev
 func conditionsOf(wf *polychromev1alpha1.Workflow, now time.Time, says verdict) []metav1.Condition {
 	list := wf.Status.Conditions
 	set := func(kind polychromev1alpha1.ConditionType, holds bool) {
-		status := metav1.ConditionFalse
-		if holds {
-			status = metav1.ConditionTrue
-		}
 		list = conditions.Set(list, now, wf.Generation, metav1.Condition{
-			Type: string(kind), Status: status, Reason: string(says.reason), Message: says.message,
+			Type: string(kind), Status: conditions.Status(holds), Reason: string(says.reason), Message: says.message,
 		})
 	}
 	set(polychromev1alpha1.ConditionReady, says.ready)
